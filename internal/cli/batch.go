@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"os/signal"
-	"strings"
 	"time"
 
 	"deem"
@@ -39,15 +38,6 @@ func (o *batchOptions) check() error {
 	return nil
 }
 
-// batchable rejects a model whose vendor has no batch API.
-func (o runOptions) batchable(m deem.Model) error {
-	if _, ok := m.(wire.Batcher); ok || !o.batch.on {
-		return nil
-	}
-	return usage.Mark(deem.WithHint(fmt.Errorf("%s takes no batches", m.Name()),
-		"leave --batch out; openai:... and anthropic:... have batches"))
-}
-
 // batched adds the replies of batches to a model, outside the reply cache: a reply that
 // this run has paid for in a batch takes precedence over one of another run.
 func (o runOptions) batched(m deem.Model) deem.Model {
@@ -55,15 +45,6 @@ func (o runOptions) batched(m deem.Model) deem.Model {
 		return m
 	}
 	return run.NewBatchModel(m, o.batch.only)
-}
-
-// planLine returns a plan in one line. The duration of a batch is unknown.
-func (o runOptions) planLine(p run.Plan) string {
-	line := p.Line()
-	if cut := strings.LastIndex(line, ", "); o.batch.on && p.Calls > 0 && cut >= 0 {
-		return line[:cut] + ", in batches within a day"
-	}
-	return line
 }
 
 // throughBatches sends the missing requests of a run through the vendor's batch API, if

@@ -253,16 +253,6 @@ var anchorForm = regexp.MustCompile("(?s)^" + anchorMark + "(.+)" + anchorHash +
 // sha256:...".
 func (a anchorLine) String() string { return anchorMark + a.Of + anchorHash + a.Hash }
 
-// parseAnchor parses the line of an anchor.
-func parseAnchor(text string) (anchorLine, error) {
-	parts := anchorForm.FindStringSubmatch(strings.TrimSpace(text))
-	if parts == nil {
-		err := fmt.Errorf("%q is not an anchor: want %sRUN%s and 64 hexadecimal digits", text, anchorMark, anchorHash)
-		return anchorLine{}, deem.WithHint(err, "deem export --anchor and deem lock --anchor print one; quote the line")
-	}
-	return anchorLine{Of: parts[1], Hash: parts[2]}, nil
-}
-
 // exportBundle writes a run as a run file, or only prints its anchor.
 func (a *app) exportBundle(ctx context.Context, st store.Store, run store.Run, ref string, o exportOptions) error {
 	src, signer := bundle.Source{Software: software(), Redact: o.redact}, ""

@@ -421,16 +421,3 @@ func (a *app) writeQueue(ctx context.Context, st store.Store, runs []string, nam
 	a.say("wrote %s for people to %s; then their verdicts are a judge: labels:%s", words.Count(len(items), "item"), name, name)
 	return nil
 }
-
-// queueable rejects a queue that would always be empty.
-func (o runOptions) queueable(judgings []catalog.Choice) error {
-	if o.queue == "" {
-		return nil
-	}
-	for _, g := range judgings {
-		if s := g.Spec; s.Kind == judge.KindCascade && s.Members[len(s.Members)-1].Judge.Kind == judge.KindPeople {
-			return nil
-		}
-	}
-	return usage.Mark(deem.WithHint(errors.New("--queue takes what a cascade leaves to people, and no judge does"), "the last stage of a cascade may be people"))
-}

@@ -32,9 +32,8 @@ func (a *app) demoCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.in = bytes.NewReader(demoItems)
 			o := runOptions{
-				dataOptions: dataOptions{data: []string{"-"}, title: "the bundled example", format: "jsonl", system: systemOptions{name: "demo"}},
-				wayOptions:  wayOptions{Options: run.Options{Concurrency: 8, Trials: 1}},
-				showOptions: showOptions{maxUnjudged: report.DefaultMaxUnjudged},
+				data: []string{"-"}, title: "the bundled example", format: "jsonl", system: "demo",
+				Options: run.Options{Concurrency: 8, Trials: 1}, maxUnjudged: report.DefaultMaxUnjudged,
 			}
 			if err := a.run(cmd.Context(), o); err != nil {
 				return err

@@ -22,7 +22,7 @@ import (
 )
 
 // datasetOf returns the description of the items that a run stores.
-func (o dataOptions) datasetOf(data items) store.DatasetSpec {
+func (o runOptions) datasetOf(data items) store.DatasetSpec {
 	d := store.DatasetSpec{Names: data.Names(), Hash: data.Hash(), Items: data.Len()}
 	if o.title != "" {
 		d.Names = []string{o.title}
@@ -31,7 +31,8 @@ func (o dataOptions) datasetOf(data items) store.DatasetSpec {
 }
 
 // judgeAll begins or resumes the run of one judge and completes it. It returns the id, even
-// if the run began and failed, and the live findings, if there are any.
+// if the run began and failed, and the live findings, if there are any. If the run ends
+// early, it says how far it came and how to resume it.
 func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (id string, live *reports.Reporter, err error) {
 	around := o.batched
 	if o.record != "" {
@@ -51,10 +52,21 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, da
 	}
 	r.Judge = answeredJudge{r.Judge}
 	live, err = a.conduct(ctx, r, g, data, o)
-	if err = r.End(ctx, err); err != nil {
-		return r.ID, nil, a.unfinished(ctx, r, o, err)
+	if err = r.End(ctx, err); err == nil {
+		return r.ID, live, nil
 	}
-	return r.ID, live, nil
+	if text := kept(context.WithoutCancel(ctx), r.Setup.Store, r.ID); text != "" {
+		a.say("%s in %s as run %s", text, a.dbName(), r.ID)
+	}
+	switch {
+	case !errors.Is(err, deem.ErrStopped) && !errors.Is(err, context.Canceled):
+		return r.ID, nil, err
+	case !o.deadline.IsZero() && !clock().Before(o.deadline):
+		err = fmt.Errorf("%w by --run-timeout %v", errInterrupted, o.runTimeout)
+	default:
+		err = errInterrupted
+	}
+	return r.ID, nil, deem.WithHint(err, "resume with: %s", commandLine(a.args))
 }
 
 // newRun returns a run that has not begun. It keeps settings of an earlier part of the run:
@@ -70,7 +82,7 @@ func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data
 	}
 	set := reports.Settings{
 		Concurrency: o.Concurrency, Map: o.mapping, Limit: o.limit, Errata: o.errata.file, Corrected: o.errata.corrected,
-		System: o.system.name, SystemModel: o.system.model, Judge: g.As, Deem: version(), Exclude: o.exclusions, Sample: o.drawn,
+		System: o.system, SystemModel: o.systemModel, Judge: g.As, Deem: version(), Exclude: o.exclusions, Sample: o.drawn,
 	}
 	if p := g.Promise; p != nil {
 		set.Promise = &reports.Promise{Alpha: p.Alpha, Delta: p.Delta, Labels: p.Labels}
@@ -173,8 +185,17 @@ func (a *app) conduct(ctx context.Context, r *run.Run, g catalog.Choice, data it
 	var live *reports.Reporter
 	var err error
 	if o.until != "" {
-		if live, err = o.resume(ctx, r); err != nil {
+		// The report decides when the run stops, so it begins with the records so far.
+		if live, err = reports.NewReporter(ctx, r.Run, reports.Options{MaxUnjudged: o.maxUnjudged}); err != nil {
 			return nil, err
+		}
+		for rec, err := range r.Setup.Store.Records(ctx, r.ID, store.Query{WithCalls: true}) {
+			if err != nil {
+				return nil, err
+			}
+			if rec.Failure == nil || !o.RetryUnjudged { // Others are judged again.
+				live.Add(rec)
+			}
 		}
 		if live.Builder.Stopped() {
 			a.say("run %s was stopped by its rule after %s: another --until resumes it, --fresh starts over", r.ID, words.Count(r.Records, "record"))

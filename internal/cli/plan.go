@@ -282,7 +282,11 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 	}
 	var plans []run.Plan
 	add := func(who string, p run.Plan) {
-		a.say("plan: %s%s", who, o.planLine(p))
+		line := p.Line()
+		if cut := strings.LastIndex(line, ", "); o.batch.on && p.Calls > 0 && cut >= 0 {
+			line = line[:cut] + ", in batches within a day" // Their duration is unknown.
+		}
+		a.say("plan: %s%s", who, line)
 		for _, w := range p.Warnings {
 			a.say("warning: %s", w)
 		}

@@ -336,8 +336,24 @@ func (a *app) showCards(cards []probe.Card, gates []reports.Gate, o probeOptions
 		}
 		a.say("wrote %s", name)
 	}
-	if err := errors.Join(a.printCards(all), wrong); err != nil {
-		return err
+	switch {
+	case a.json && len(all) == 1:
+		_ = writeJSON(a.out, all[0])
+	case a.json:
+		_ = writeJSON(a.out, map[string]any{"cards": all})
+	default:
+		for i, c := range all {
+			if i > 0 {
+				a.line()
+			}
+			if err := a.document(reports.ProbeDocument(c.Card)); err != nil {
+				return errors.Join(err, wrong)
+			}
+			printGates(a.out, c.Gates)
+		}
+	}
+	if wrong != nil {
+		return wrong
 	}
 	if err := gatesFailed(outcomes); err != nil {
 		return err
@@ -347,25 +363,6 @@ func (a *app) showCards(cards []probe.Card, gates []reports.Gate, o probeOptions
 			err := fmt.Errorf("%w: %s of %s, and more than %s withholds a rate", errUnjudged, words.Comma(c.Unjudged), words.Count(c.Probes, "probe"), percent(c.MaxUnjudged))
 			return deem.WithHint(err, "the rates of each kind are shown with their unjudged probes; --max-unjudged allows more")
 		}
-	}
-	return nil
-}
-
-func (a *app) printCards(all []cardJSON) error {
-	switch {
-	case a.json && len(all) == 1:
-		return writeJSON(a.out, all[0])
-	case a.json:
-		return writeJSON(a.out, map[string]any{"cards": all})
-	}
-	for i, c := range all {
-		if i > 0 {
-			a.line()
-		}
-		if err := a.document(reports.ProbeDocument(c.Card)); err != nil {
-			return err
-		}
-		printGates(a.out, c.Gates)
 	}
 	return nil
 }

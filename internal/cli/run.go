@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,8 @@ import (
 	"deem/internal/run"
 	"deem/internal/text/metric"
 	"deem/internal/usage"
+	"deem/internal/wire"
+	"deem/judge"
 	"deem/judge/rule"
 	"deem/model"
 	"deem/report"
@@ -59,14 +62,7 @@ const runExample = `  deem run --data answers.jsonl
 
 // A runOptions is the options of "deem run".
 type runOptions struct {
-	dataOptions
-	judgeOptions
-	wayOptions
-	showOptions
-}
-
-// dataOptions say what is judged.
-type dataOptions struct {
+	// What is judged.
 	benchmark       *benchmark.Benchmark // nil for a file of items
 	data, responses []string
 	title           string // name of the data, if it is not the names of its files
@@ -78,29 +74,22 @@ type dataOptions struct {
 	sample          int      // number of items to draw at random, 0 for all
 	seed            uint64   // for everything that is drawn
 	errata          errataOptions
-	system          systemOptions
+	system          string
+	systemModel     string // A report says whether the judge is of the same family.
 
 	// These are known once the items are open.
 	exclusions []reports.Exclusion
 	drawn      *reports.Sample
-}
 
-// systemOptions describe the system under test. A report uses the model to check whether
-// the judge is of the same family.
-type systemOptions struct{ name, model string }
-
-// judgeOptions say which judges and models are used.
-type judgeOptions struct {
+	// Which judges and models are used.
 	judges              []string // empty means the benchmark's own judge, or the default
 	repeat              int      // how many times each judge is called, 0 for once
 	tie                 string   // the result of a tie in a panel, "" for the panel's own rule
 	embeddings, wordnet string
 	judge               catalog.JudgeOptions
 	model               catalog.ModelOptions
-}
 
-// wayOptions say how the items are judged. All judges of a command share the purse.
-type wayOptions struct {
+	// How the items are judged. All judges of a command share the purse.
 	run.Options
 	maxCost, askAbove catalog.Optional[int64]
 	yes               bool
@@ -111,18 +100,15 @@ type wayOptions struct {
 	until             string // when a run stops before its last item, "" for never
 	runTimeout        time.Duration
 	deadline          time.Time // of all judges together, zero for none
-}
 
-// showOptions say what is shown after a run.
-type showOptions struct {
+	// What is shown after a run.
 	dryRun      bool
 	maxUnjudged float64
 	gates       []string
 	lock        lockOptions
-	queue       string // file for items that a cascade leaves to people
-	notify      string // program to run at the end
-
-	parsed []reports.Gate // the parsed gates, once everything is open
+	queue       string         // file for items that a cascade leaves to people
+	notify      string         // program to run at the end
+	parsed      []reports.Gate // the parsed gates, once everything is open
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -164,8 +150,8 @@ func (o *runOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.exclude, "exclude", nil, "leave items out: `category=NAME` or id=ID; repeatable")
 	f.StringVar(&o.errata.file, "errata", "", "show how the known errors of the answer key in this `file` change the score; later reports show it too")
 	f.BoolVar(&o.errata.corrected, "corrected", false, "with --errata: judge the items with corrected references, as a run of its own")
-	f.StringVar(&o.system.name, "system", "", "the `name` of the system under test, for reports")
-	f.StringVar(&o.system.model, "system-model", "", "the `model` behind the system under test, for example openai:gpt-4o: reports point out a judge of the same family")
+	f.StringVar(&o.system, "system", "", "the `name` of the system under test, for reports")
+	f.StringVar(&o.systemModel, "system-model", "", "the `model` behind the system under test, for example openai:gpt-4o: reports point out a judge of the same family")
 	f.Var(countFlag(&o.limit), "limit", "judge only the first `n` items")
 	f.StringArrayVar(&o.judges, "judge", nil, "the judge: a `name` (deem list judges) or a YAML file; repeatable: all judge the same items and are compared; f1+bleu are several rules in one run (default: the benchmark's own, universal with --model, else match)")
 	f.IntVar(&o.repeat, "repeat", 0, "ask the judge `k` times about each item, and decide by vote (docs/panel.md)")
@@ -276,11 +262,14 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Choice, items,
 		return nil, nil, err
 	}
 	judgings, err := a.openJudges(o)
-	if err == nil {
-		err = o.queueable(judgings)
-	}
 	if err != nil {
 		return nil, nil, err
+	}
+	leavesToPeople := func(g catalog.Choice) bool {
+		return g.Spec.Kind == judge.KindCascade && g.Spec.Members[len(g.Spec.Members)-1].Judge.Kind == judge.KindPeople
+	}
+	if o.queue != "" && !slices.ContainsFunc(judgings, leavesToPeople) {
+		return nil, nil, usage.Mark(deem.WithHint(errors.New("--queue takes what a cascade leaves to people, and no judge does"), "the last stage of a cascade may be people"))
 	}
 	data, err := a.openData(ctx, o, judgings)
 	if err != nil {
@@ -458,11 +447,15 @@ func (a *app) withModels(choices []catalog.Choice, o runOptions) ([]catalog.Choi
 				return nil, usage.Mark(deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", judge), "add --model openai:gpt-4o-mini, or judge offline with --judge match"))
 			}
 			at.Programs, at.Parallel, at.Log = true, o.Concurrency, a.telemetry.Program
-			wire, err := a.env.Open(at)
+			m, err := a.env.Open(at)
 			if err != nil {
 				return nil, err
 			}
-			return wire, errors.Join(o.Affordable(wire.Name(), model.TierOf(wire)), o.batchable(wire))
+			err = o.Affordable(m.Name(), model.TierOf(m))
+			if _, ok := m.(wire.Batcher); o.batch.on && !ok {
+				err = errors.Join(err, deem.WithHint(fmt.Errorf("%s takes no batches", m.Name()), "leave --batch out; openai:... and anthropic:... have batches"))
+			}
+			return m, err
 		})
 		if err == nil {
 			// Whether the parts fit together is known only with the models.

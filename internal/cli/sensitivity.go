@@ -80,7 +80,7 @@ func (s *study) add(ctx context.Context, checked checkedSystem) error {
 		s.reread(&sys)
 	}
 	o := s.o.run
-	o.responses, o.system.name, o.system.model = sys.set.Names(), sys.name, sys.set.SystemModel
+	o.responses, o.system, o.systemModel = sys.set.Names(), sys.name, sys.set.SystemModel
 	if b, ok := benchmark.All().Named(sys.set.Benchmark); ok {
 		o.benchmark = &b
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -12,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"deem"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/words"
@@ -96,23 +94,6 @@ func (a *app) watch(ctx context.Context, deadline time.Time) (context.Context, *
 		}
 		cancel()
 	}
-}
-
-// unfinished reports the progress of a run that ended early, and how to resume it.
-func (a *app) unfinished(ctx context.Context, r *run.Run, o runOptions, err error) error {
-	interrupted := errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)
-	if text := kept(context.WithoutCancel(ctx), r.Setup.Store, r.ID); text != "" {
-		a.say("%s in %s as run %s", text, a.dbName(), r.ID)
-	}
-	switch {
-	case !interrupted:
-		return err
-	case !o.deadline.IsZero() && !clock().Before(o.deadline):
-		err = fmt.Errorf("%w by --run-timeout %v", errInterrupted, o.runTimeout)
-	default:
-		err = errInterrupted
-	}
-	return deem.WithHint(err, "resume with: %s", commandLine(a.args))
 }
 
 // kept returns the progress of a run, for example "6 of 10 judged and kept", or "" if the

@@ -144,25 +144,6 @@ func resultsOf(ctx context.Context, st store.Store, run store.Run, data items) (
 	return results, passes, nil
 }
 
-// resume returns the reporter of a run with a stopping rule, with the records so far: the
-// report decides when the run stops.
-func (o runOptions) resume(ctx context.Context, r *run.Run) (*reports.Reporter, error) {
-	live, err := reports.NewReporter(ctx, r.Run, reports.Options{MaxUnjudged: o.maxUnjudged})
-	if err != nil || r.Records == 0 {
-		return live, err
-	}
-	for rec, err := range r.Setup.Store.Records(ctx, r.ID, store.Query{WithCalls: true}) {
-		if err != nil {
-			return nil, err
-		}
-		if rec.Failure != nil && o.RetryUnjudged {
-			continue // It is judged again.
-		}
-		live.Add(rec)
-	}
-	return live, nil
-}
-
 // shuffle orders items randomly by a seed, with random numbers independent of those of
 // --sample. Items of one cluster stay together. It holds all items in memory.
 func shuffle(data items, seed uint64) (items, error) {

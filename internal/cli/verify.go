@@ -81,14 +81,15 @@ func (a *app) verifyCommand() *cobra.Command {
 			if !cmd.Flags().Changed("anchor") {
 				return a.verifyAll(cmd.Context(), args, key, nil)
 			}
-			at, err := parseAnchor(anchor)
+			parts := anchorForm.FindStringSubmatch(strings.TrimSpace(anchor))
 			switch {
-			case err != nil:
-				return usage.Mark(err)
+			case parts == nil:
+				return usage.Mark(deem.WithHint(fmt.Errorf("%q is not an anchor: want %sRUN%s and 64 hexadecimal digits", anchor, anchorMark, anchorHash),
+					"deem export --anchor and deem lock --anchor print one; quote the line"))
 			case len(args) != 1:
 				return usage.Errorf("--anchor is of one file, not of %d", len(args))
 			}
-			return a.verifyAll(cmd.Context(), args, key, &at)
+			return a.verifyAll(cmd.Context(), args, key, &anchorLine{Of: parts[1], Hash: parts[2]})
 		},
 	}
 	cmd.Flags().StringVar(&signer, "signer", "", "check that the file is signed with the key whose public part is in this `file`")
