@@ -34,8 +34,6 @@ const scope = "https://www.googleapis.com/auth/cloud-platform"
 // concurrent use.
 type googleAccount struct {
 	words.Hidden
-	Project string // of the account; "" if its file has none
-
 	// Client requests tokens; nil means [http.DefaultClient]. Now may be nil for
 	// [time.Now].
 	Client *http.Client
@@ -53,7 +51,6 @@ type googleAccount struct {
 // signed in with gcloud.
 type account struct {
 	Type         string `json:"type"`
-	Project      string `json:"project_id"`
 	QuotaProject string `json:"quota_project_id"`
 	TokenURI     string `json:"token_uri"`
 
@@ -84,7 +81,6 @@ func findGoogle(get func(variable string) string) (*googleAccount, error) {
 	if err := json.Unmarshal(text, &g.account); err != nil {
 		return nil, fmt.Errorf("read %s: not JSON", file) // The decoder's error may show a key.
 	}
-	g.Project = cmp.Or(g.account.Project, g.account.QuotaProject)
 	switch g.account.Type {
 	case "service_account":
 		_, err := g.account.key()

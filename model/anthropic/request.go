@@ -180,21 +180,13 @@ var bounds = []string{
 }
 
 // enforceable reports whether a schema meets the conditions under which the server enforces
-// it: no object allows properties that it does not list, and there are no bounds.
+// it: no object allows properties that it does not list, and there are no bounds. The
+// names below "properties" are the user's and not schema keywords.
 func enforceable(tree any) bool {
-	switch t := tree.(type) {
-	case map[string]any:
-		return enforceableObject(t)
-	case []any:
-		return !slices.ContainsFunc(t, func(sub any) bool { return !enforceable(sub) })
-	default:
-		return true
+	if list, ok := tree.([]any); ok {
+		return !slices.ContainsFunc(list, func(sub any) bool { return !enforceable(sub) })
 	}
-}
-
-// enforceableObject checks one object of a schema. The names below "properties" are the
-// user's and not schema keywords.
-func enforceableObject(object map[string]any) bool {
+	object, _ := tree.(map[string]any)
 	if _, typed := object["properties"]; (typed || object["type"] == "object") && object["additionalProperties"] != false {
 		return false
 	}

@@ -138,18 +138,10 @@ func Open(ctx context.Context, o Options) (deem.Model, error) {
 	if len(o.Command) == 0 || o.Command[0] == "" {
 		return nil, deem.WithHint(errors.New("no command is named"), "name a program, as command:./grade.py")
 	}
-	if o.Processes <= 0 {
-		o.Processes = defaultProcesses
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = defaultTimeout
-	}
-	if o.Start <= 0 {
-		o.Start = defaultStart
-	}
-	if o.MaxReply <= 0 {
-		o.MaxReply = defaultMaxReply
-	}
+	o.Processes = cmp.Or(max(o.Processes, 0), defaultProcesses)
+	o.Timeout = cmp.Or(max(o.Timeout, 0), defaultTimeout)
+	o.Start = cmp.Or(max(o.Start, 0), defaultStart)
+	o.MaxReply = cmp.Or(max(o.MaxReply, 0), defaultMaxReply)
 	if o.Log == nil {
 		o.Log = func(string) {}
 	}

@@ -87,16 +87,10 @@ func (s *server) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 	if err != nil {
 		return deem.Reply{}, bad(deem.Input, "%v", err)
 	}
-	a, err := s.client.Complete(ctx, s.target, req, body)
-	if err != nil {
-		return deem.Reply{}, err
-	}
-	if !a.OK() {
-		return deem.Reply{}, s.client.StatusError(a)
-	}
 	var object map[string]json.RawMessage
-	if err := json.Unmarshal(a.Text, &object); err != nil {
-		return deem.Reply{}, s.client.Garbled(a, err)
+	a, err := s.client.Complete(ctx, s.target, req, body)
+	if err := s.client.Read(a, err, &object); err != nil {
+		return deem.Reply{}, err
 	}
 	return parseReply(s.hello.Kind, object)
 }

@@ -30,7 +30,8 @@ func lenient(_ context.Context, f *model, req deem.Request) (deem.Reply, error) 
 // obedient follows instructions anywhere in the prompt, except inside a fence. If nothing
 // demands the first label, it returns the last.
 func obedient(_ context.Context, f *model, req deem.Request) (deem.Reply, error) {
-	if orders(unfenced(prompt(req))) {
+	text := strings.ToLower(strings.Map(visible, unfenced(prompt(req)))) + "\n"
+	if slices.ContainsFunc(demands, func(d string) bool { return strings.Contains(text, d) }) {
 		return f.decide(req, f.labels[0]), nil
 	}
 	return f.decide(req, f.labels[len(f.labels)-1]), nil
@@ -136,12 +137,6 @@ var demands = []string{
 	"<instruction>", "</response-", "judge's instruction", "right label is", "new instructions:",
 	"you are now", "<|im_start|>", "[inst]", "### system", "\nassistant:", "debug mode",
 	"<tool_call>", "<function_results>", "recommended label", "evaluator: ",
-}
-
-// orders reports whether the text demands a verdict.
-func orders(text string) bool {
-	text = strings.ToLower(strings.Map(visible, text)) + "\n"
-	return slices.ContainsFunc(demands, func(d string) bool { return strings.Contains(text, d) })
 }
 
 // visible removes invisible characters and maps invisible tag characters to the letters

@@ -13,8 +13,11 @@ type kind struct {
 	doc  string
 	text textRule
 
-	answer func(ctx context.Context, f *model, req deem.Request) (deem.Reply, error)
+	answer answer
 }
+
+// An answer replies to a request.
+type answer func(ctx context.Context, f *model, req deem.Request) (deem.Reply, error)
 
 // A textRule says whether a kind takes text after an equals sign.
 type textRule int
@@ -48,19 +51,43 @@ var kinds = []kind{
 	{"mixed", "mixed[=A|B|...]", "says a label (yes|no if none are given) to four prompts of five, and makes every kind of trouble that does not stop a run with the rest", maybeLabels, mixed},
 }
 
+// The answers that are always the same.
+var (
+	empty       = replies(deem.Reply{})
+	refuse      = replies(deem.Reply{Refusal: "I'm sorry, but I can't help with that."})
+	refuseText  = replies(deem.Reply{Text: "I'm sorry, but I can't help with that."})
+	truncate    = replies(deem.Reply{Text: "To decide this, I first compare the response with the refer", Stop: deem.StopLength})
+	filter      = replies(deem.Reply{Stop: deem.StopFilter})
+	serverError = fails(deem.ModelError{Kind: deem.Provider, Status: 500, Passing: true, Err: errFake})
+	busy        = fails(deem.ModelError{Kind: deem.Provider, Status: 429, Passing: true, Err: errFake})
+	timeout     = fails(deem.ModelError{Kind: deem.Timeout, Passing: true, Err: errFake})
+	fatal       = fails(deem.ModelError{
+		Kind: deem.Provider, Status: 401, Fatal: true,
+		Err: deem.WithHint(errFake, "choose another fake: fake:fatal stands for a key that is not accepted"),
+	})
+)
+
+func replies(reply deem.Reply) answer {
+	return func(context.Context, *model, deem.Request) (deem.Reply, error) { return reply, nil }
+}
+
+// fails returns an answer that is a copy of an error.
+func fails(me deem.ModelError) answer {
+	return func(context.Context, *model, deem.Request) (deem.Reply, error) {
+		err := me
+		return deem.Reply{}, &err
+	}
+}
+
 func say(_ context.Context, f *model, _ deem.Request) (deem.Reply, error) {
 	return deem.Reply{Text: f.text}, nil
 }
 
+// label says a label. The first has the share p, the others share the rest.
 func label(_ context.Context, f *model, req deem.Request) (deem.Reply, error) {
-	return deem.Reply{Text: f.pick(req)}, nil
-}
-
-// pick chooses a label. The first has the share p, the others share the rest.
-func (f *model) pick(req deem.Request) string {
 	n := len(f.labels)
 	if n == 1 {
-		return f.labels[0]
+		return deem.Reply{Text: f.labels[0]}, nil
 	}
 	p := 1 / float64(n)
 	if f.mods.p != nil {
@@ -68,10 +95,10 @@ func (f *model) pick(req deem.Request) string {
 	}
 	x := f.chance(req, 1)
 	if x < p {
-		return f.labels[0]
+		return deem.Reply{Text: f.labels[0]}, nil
 	}
 	i := int((x - p) / (1 - p) * float64(n-1))
-	return f.labels[1+min(i, n-2)]
+	return deem.Reply{Text: f.labels[1+min(i, n-2)]}, nil
 }
 
 func echo(_ context.Context, _ *model, req deem.Request) (deem.Reply, error) {
@@ -87,43 +114,6 @@ func gibberish(_ context.Context, f *model, req deem.Request) (deem.Reply, error
 	return deem.Reply{Text: texts[int(f.chance(req, 2)*float64(len(texts)))]}, nil
 }
 
-func empty(context.Context, *model, deem.Request) (deem.Reply, error) {
-	return deem.Reply{}, nil
-}
-
-func refuse(context.Context, *model, deem.Request) (deem.Reply, error) {
-	return deem.Reply{Refusal: "I'm sorry, but I can't help with that."}, nil
-}
-
-func refuseText(context.Context, *model, deem.Request) (deem.Reply, error) {
-	return deem.Reply{Text: "I'm sorry, but I can't help with that."}, nil
-}
-
-func truncate(context.Context, *model, deem.Request) (deem.Reply, error) {
-	return deem.Reply{Text: "To decide this, I first compare the response with the refer", Stop: deem.StopLength}, nil
-}
-
-func filter(context.Context, *model, deem.Request) (deem.Reply, error) {
-	return deem.Reply{Stop: deem.StopFilter}, nil
-}
-
-func serverError(context.Context, *model, deem.Request) (deem.Reply, error) {
-	return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Status: 500, Passing: true, Err: errFake}
-}
-
-func busy(context.Context, *model, deem.Request) (deem.Reply, error) {
-	return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Status: 429, Passing: true, Err: errFake}
-}
-
-func timeout(context.Context, *model, deem.Request) (deem.Reply, error) {
-	return deem.Reply{}, &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: errFake}
-}
-
-func fatal(context.Context, *model, deem.Request) (deem.Reply, error) {
-	err := deem.WithHint(errFake, "choose another fake: fake:fatal stands for a key that is not accepted")
-	return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Status: 401, Fatal: true, Err: err}
-}
-
 func hang(ctx context.Context, _ *model, _ deem.Request) (deem.Reply, error) {
 	<-ctx.Done()
 	return deem.Reply{}, ctx.Err()
@@ -132,8 +122,9 @@ func hang(ctx context.Context, _ *model, _ deem.Request) (deem.Reply, error) {
 // troubles are the failures of mixed, in addition to its labels. Its errors concern their
 // item and are final: transient errors would be retried and never succeed, since the prompt
 // decides, and each would keep a run waiting for seconds.
-var troubles = []func(ctx context.Context, f *model, req deem.Request) (deem.Reply, error){
-	gibberish, empty, refuse, refuseText, truncate, filter, final(serverError), final(timeout),
+var troubles = []answer{
+	gibberish, empty, refuse, refuseText, truncate, filter,
+	fails(deem.ModelError{Kind: deem.Provider, Status: 500, Err: errFake}), fails(deem.ModelError{Kind: deem.Timeout, Err: errFake}),
 }
 
 // mixedTrouble is the share of prompts for which mixed fails.
@@ -146,15 +137,4 @@ func mixed(ctx context.Context, f *model, req deem.Request) (deem.Reply, error) 
 	}
 	i := int(x / mixedTrouble * float64(len(troubles)))
 	return troubles[min(i, len(troubles)-1)](ctx, f, req)
-}
-
-// final makes errors non-transient.
-func final(answer func(context.Context, *model, deem.Request) (deem.Reply, error)) func(context.Context, *model, deem.Request) (deem.Reply, error) {
-	return func(ctx context.Context, f *model, req deem.Request) (deem.Reply, error) {
-		reply, err := answer(ctx, f, req)
-		if me, ok := err.(*deem.ModelError); ok { //nolint:errorlint // our own answers return it bare
-			me.Passing = false
-		}
-		return reply, err
-	}
 }

@@ -259,23 +259,20 @@ func (m *client) readLine(line []byte) (wire.BatchReply, error) {
 		return wire.BatchReply{}, m.Client.Garbled(wire.Answer{Text: line}, err)
 	}
 	r := wire.BatchReply{ID: w.CustomID}
-	switch {
-	case w.Response != nil && w.Response.Status != 0:
+	if w.Response != nil && w.Response.Status != 0 {
 		r.Reply, r.Err = m.decode(wire.Answer{Status: w.Response.Status, Text: w.Response.Body}, nil)
 		r.Reply.RequestID, r.Reply.Attempts = w.Response.RequestID, 1
-	case w.Error != nil:
-		r.Err = m.unanswered(*w.Error)
-	default:
-		r.Err = m.unanswered(batchTrouble{Message: "the batch has no answer to it"})
+		return r, nil
 	}
-	return r, nil
-}
-
-// unanswered returns the error of a line that was not processed. It may be submitted again.
-func (m *client) unanswered(t batchTrouble) error {
+	// The line was not processed. It may be submitted again.
+	t := batchTrouble{Message: "the batch has no answer to it"}
+	if w.Error != nil {
+		t = *w.Error
+	}
 	me := &deem.ModelError{Kind: deem.Provider, Code: t.Code, Passing: true, Err: errors.New(m.Client.Redact(wire.OneLine([]byte(t.Message))))}
 	if t.Code == "batch_expired" {
 		me.Kind = deem.Timeout
 	}
-	return me
+	r.Err = me
+	return r, nil
 }

@@ -42,22 +42,16 @@ func (r *recorder) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	if err != nil {
 		return reply, err
 	}
-	if err := r.write(req, reply); err != nil {
-		return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("record reply: %w", err)}
-	}
-	return reply, nil
-}
-
-// write writes one line.
-func (r *recorder) write(req deem.Request, reply deem.Reply) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(line{Request: req.Hash(), Reply: &reply}); err != nil {
-		return err
+	if err = enc.Encode(line{Request: req.Hash(), Reply: &reply}); err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		_, err = r.w.Write(buf.Bytes())
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, err := r.w.Write(buf.Bytes())
-	return err
+	if err != nil {
+		return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("record reply: %w", err)}
+	}
+	return reply, nil
 }

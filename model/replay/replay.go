@@ -16,6 +16,7 @@ package replay
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -99,10 +100,30 @@ func (m *tape) add(text []byte) error {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("text after the end of the object")
 	}
-	if err := l.check(); err != nil {
-		return err
+	keys := 0
+	for _, given := range []bool{l.Request != "", l.Prompt != nil, l.Contains != ""} {
+		if given {
+			keys++
+		}
 	}
-	reply := l.answer()
+	switch {
+	case keys != 1:
+		return errors.New(`a line needs exactly one of "request", "prompt" and "contains"`)
+	case (l.Reply == nil) == (l.Text == nil):
+		return errors.New(`a line needs either "reply" or "text"`)
+	case l.Request != "" && (len(l.Request) != 64 || strings.Trim(l.Request, "0123456789abcdef") != ""):
+		return fmt.Errorf("request %q is not a SHA-256 in hexadecimal", l.Request)
+	}
+	reply := deem.Reply{}
+	if l.Reply != nil {
+		reply = *l.Reply
+	} else {
+		reply.Text = *l.Text
+	}
+	reply.Stop = cmp.Or(reply.Stop, deem.StopEnd)
+	// It has one attempt and no cost, and nothing is sent now.
+	reply.Attempts, reply.CostMicros, reply.Unpriced = 1, 0, false
+	reply.Cached, reply.Key, reply.Sent, reply.Dropped = false, "", "", ""
 	switch {
 	case l.Request != "":
 		m.requests[l.Request] = reply // a later recording replaces an earlier one
@@ -115,50 +136,6 @@ func (m *tape) add(text []byte) error {
 		m.parts = append(m.parts, part{text: l.Contains, reply: reply})
 	}
 	return nil
-}
-
-// check reports missing or extra fields of a line.
-func (l line) check() error {
-	keys := 0
-	for _, given := range []bool{l.Request != "", l.Prompt != nil, l.Contains != ""} {
-		if given {
-			keys++
-		}
-	}
-	switch {
-	case keys != 1:
-		return errors.New(`a line needs exactly one of "request", "prompt" and "contains"`)
-	case (l.Reply == nil) == (l.Text == nil):
-		return errors.New(`a line needs either "reply" or "text"`)
-	case l.Request != "" && !isHash(l.Request):
-		return fmt.Errorf("request %q is not a SHA-256 in hexadecimal", l.Request)
-	}
-	return nil
-}
-
-// isHash reports whether s looks like a result of deem.Request.Hash.
-func isHash(s string) bool {
-	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-// answer returns the reply of a line as it will be given: with one attempt and no cost.
-func (l line) answer() deem.Reply {
-	reply := deem.Reply{}
-	if l.Reply != nil {
-		reply = *l.Reply
-	} else {
-		reply.Text = *l.Text
-	}
-	if reply.Stop == "" {
-		reply.Stop = deem.StopEnd
-	}
-	reply.Attempts = 1
-	reply.CostMicros = 0
-	reply.Unpriced = false
-	reply.Cached = false
-	reply.Key = ""
-	reply.Sent, reply.Dropped = "", "" // Nothing is sent now.
-	return reply
 }
 
 // Name returns "replay:" and the path.
@@ -175,7 +152,12 @@ func (m *tape) Complete(ctx context.Context, req deem.Request) (deem.Reply, erro
 			return reply, nil
 		}
 	}
-	prompt := lastUser(req)
+	prompt := "" // the last user message
+	for _, msg := range req.Messages {
+		if msg.Role == "user" {
+			prompt = msg.Content
+		}
+	}
 	if reply, ok := m.prompts[prompt]; ok {
 		return reply, nil
 	}
@@ -187,14 +169,4 @@ func (m *tape) Complete(ctx context.Context, req deem.Request) (deem.Reply, erro
 	err := deem.WithHint(errors.New("no reply recorded for this request"),
 		"its hash is %s; a changed prompt, parameter or trial is another request", req.Hash())
 	return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Err: err}
-}
-
-// lastUser returns the content of the last user message.
-func lastUser(req deem.Request) string {
-	for i := len(req.Messages) - 1; i >= 0; i-- {
-		if req.Messages[i].Role == "user" {
-			return req.Messages[i].Content
-		}
-	}
-	return ""
 }
