@@ -40,13 +40,13 @@ type awsSigner struct {
 // AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, then in the file
 // ~/.aws/credentials under the profile in AWS_PROFILE. The region comes from AWS_REGION or
 // AWS_DEFAULT_REGION, or from the profile in ~/.aws/config.
-func findAWS(get func(variable string) string, service string) (awsSigner, error) {
+func findAWS(get func(variable string) string) (awsSigner, error) {
 	profile := cmp.Or(get("AWS_PROFILE"), "default")
 	credentials := cmp.Or(get("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(home(get), ".aws", "credentials"))
 	config := cmp.Or(get("AWS_CONFIG_FILE"), filepath.Join(home(get), ".aws", "config"))
 	a := awsSigner{
 		Key: get("AWS_ACCESS_KEY_ID"), Secret: get("AWS_SECRET_ACCESS_KEY"), Session: get("AWS_SESSION_TOKEN"),
-		Region: cmp.Or(get("AWS_REGION"), get("AWS_DEFAULT_REGION")), Service: service,
+		Region: cmp.Or(get("AWS_REGION"), get("AWS_DEFAULT_REGION")), Service: "bedrock",
 	}
 	if a.Key == "" {
 		p := section(credentials, profile)

@@ -70,12 +70,12 @@ func TestFindAWS(t *testing.T) {
 		{map[string]string{"HOME": dir, "AWS_PROFILE": "work"}, awsSigner{Key: "AKWORK", Secret: "s2", Session: "tok", Region: "us-west-2", Service: "bedrock"}},
 		{map[string]string{"HOME": dir, "AWS_ACCESS_KEY_ID": "AK", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "r"}, awsSigner{Key: "AK", Secret: "s", Region: "r", Service: "bedrock"}},
 	} {
-		got, err := findAWS(environment(tt.env), "bedrock")
+		got, err := findAWS(environment(tt.env))
 		if err != nil || got.Key != tt.want.Key || got.Secret != tt.want.Secret || got.Session != tt.want.Session || got.Region != tt.want.Region {
 			t.Errorf("%v: key %s, session %q, region %s, %v", tt.env, got.Key, got.Session, got.Region, err)
 		}
 	}
-	if _, err := findAWS(environment(map[string]string{"HOME": t.TempDir()}), "bedrock"); err == nil || !strings.Contains(deem.HintOf(err), "AWS_ACCESS_KEY_ID") {
+	if _, err := findAWS(environment(map[string]string{"HOME": t.TempDir()})); err == nil || !strings.Contains(deem.HintOf(err), "AWS_ACCESS_KEY_ID") {
 		t.Errorf("without credentials: %v", err)
 	}
 	if text := fmt.Sprintf("%v %+v %#v", awsSigner{Secret: "hush"}, awsSigner{Secret: "hush"}, awsSigner{Secret: "hush"}); strings.Contains(text, "hush") {

@@ -105,7 +105,8 @@ func (g *googleAccount) Authorize(r *http.Request, _ []byte) (secret string, err
 	return token, nil
 }
 
-// Token returns a token that is valid for at least a minute.
+// Token returns a token that is valid for at least a minute. Transient errors are marked,
+// so that the call is retried.
 func (g *googleAccount) Token(ctx context.Context) (string, error) {
 	now := time.Now
 	if g.Now != nil {
@@ -127,9 +128,33 @@ func (g *googleAccount) Token(ctx context.Context) (string, error) {
 		}
 		form = url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
 	}
-	var err error
-	g.token, g.expires, err = g.exchange(ctx, form, now())
-	return g.token, err
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, g.account.tokenURI(), strings.NewReader(form.Encode()))
+	if err != nil {
+		return "", errors.New("the credentials have no usable token_uri")
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := cmp.Or(g.Client, http.DefaultClient).Do(r)
+	if err != nil {
+		return "", &deem.ModelError{Kind: deem.Provider, Passing: true, Err: errors.New("the token server of Google Cloud cannot be reached")}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return "", &deem.ModelError{Kind: deem.Provider, Passing: true, Err: errors.New("the token server of Google Cloud broke off")}
+	}
+	var reply struct {
+		Token       string `json:"access_token"`
+		Seconds     int64  `json:"expires_in"`
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+	}
+	if json.Unmarshal(bytes.TrimSpace(text), &reply) == nil && resp.StatusCode == http.StatusOK && reply.Token != "" {
+		g.token, g.expires = reply.Token, now().Add(time.Duration(cmp.Or(reply.Seconds, 3600))*time.Second)
+		return g.token, nil
+	}
+	me := &deem.ModelError{Kind: deem.Provider, Status: resp.StatusCode, Passing: resp.StatusCode >= 500, Fatal: resp.StatusCode < 500}
+	me.Err = deem.WithHint(fmt.Errorf("no token from Google Cloud: HTTP %d %s %s", resp.StatusCode, reply.Error, reply.Description), "check the credentials in %s", g.source)
+	return "", me
 }
 
 func (a account) tokenURI() string { return cmp.Or(a.TokenURI, "https://oauth2.googleapis.com/token") }
@@ -165,38 +190,4 @@ func (a account) key() (*rsa.PrivateKey, error) {
 		return nil, errors.New("the private key of the credentials is not an RSA key")
 	}
 	return key, nil
-}
-
-// exchange requests a token. Transient errors are marked, so that the call is retried.
-func (g *googleAccount) exchange(ctx context.Context, form url.Values, now time.Time) (token string, expires time.Time, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, g.account.tokenURI(), strings.NewReader(form.Encode()))
-	if err != nil {
-		return "", time.Time{}, errors.New("the credentials have no usable token_uri")
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	client := g.Client
-	if client == nil {
-		client = http.DefaultClient
-	}
-	resp, err := client.Do(r)
-	if err != nil {
-		return "", time.Time{}, &deem.ModelError{Kind: deem.Provider, Passing: true, Err: errors.New("the token server of Google Cloud cannot be reached")}
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if err != nil {
-		return "", time.Time{}, &deem.ModelError{Kind: deem.Provider, Passing: true, Err: errors.New("the token server of Google Cloud broke off")}
-	}
-	var reply struct {
-		Token       string `json:"access_token"`
-		Seconds     int64  `json:"expires_in"`
-		Error       string `json:"error"`
-		Description string `json:"error_description"`
-	}
-	if json.Unmarshal(bytes.TrimSpace(text), &reply) == nil && resp.StatusCode == http.StatusOK && reply.Token != "" {
-		return reply.Token, now.Add(time.Duration(cmp.Or(reply.Seconds, 3600)) * time.Second), nil
-	}
-	me := &deem.ModelError{Kind: deem.Provider, Status: resp.StatusCode, Passing: resp.StatusCode >= 500, Fatal: resp.StatusCode < 500}
-	me.Err = deem.WithHint(fmt.Errorf("no token from Google Cloud: HTTP %d %s %s", resp.StatusCode, reply.Error, reply.Description), "check the credentials in %s", g.source)
-	return "", time.Time{}, me
 }

@@ -67,7 +67,22 @@ func ParseProviders(text []byte) ([]Vendor, error) {
 		if err := p.check(); err != nil {
 			return nil, fmt.Errorf("provider %q: %w", p.Name, err)
 		}
-		vendors = append(vendors, p.vendor())
+		v := Vendor{
+			Name: p.Name, About: p.About, Preset: true, Keys: p.Keys, KeyOptional: p.Keyless || p.Auth != "", Server: p.Server, Auth: p.Auth,
+			Options: []string{maxReply}, open: p.open,
+		}
+		for _, m := range placeholder.FindAllStringSubmatch(p.URL, -1) {
+			if !slices.Contains(v.Address, m[1]) {
+				v.Address = append(v.Address, m[1])
+			}
+		}
+		if p.URL == "" && p.Wire != "bedrock" {
+			v.Address = []string{p.Server}
+		}
+		if p.Wire == "openai" {
+			v.Options = []string{"reasoning", "service-tier", "thinking", maxReply}
+		}
+		vendors = append(vendors, v)
 	}
 	return vendors, nil
 }
@@ -109,26 +124,6 @@ func (p Provider) check() error {
 	return nil
 }
 
-// vendor returns the provider as a vendor.
-func (p Provider) vendor() Vendor {
-	v := Vendor{
-		Name: p.Name, About: p.About, Preset: true, Keys: p.Keys, KeyOptional: p.Keyless || p.Auth != "", Server: p.Server, Auth: p.Auth,
-		Options: []string{maxReply}, open: p.open,
-	}
-	for _, m := range placeholder.FindAllStringSubmatch(p.URL, -1) {
-		if !slices.Contains(v.Address, m[1]) {
-			v.Address = append(v.Address, m[1])
-		}
-	}
-	if p.URL == "" && p.Wire != "bedrock" {
-		v.Address = []string{p.Server}
-	}
-	if p.Wire == "openai" {
-		v.Options = []string{"reasoning", "service-tier", "thinking", maxReply}
-	}
-	return v
-}
-
 // open opens a model of the provider.
 func (p Provider) open(name string, at access) (deem.Model, error) {
 	if at.base == "" {
@@ -148,7 +143,7 @@ func (p Provider) open(name string, at access) (deem.Model, error) {
 	if at.key == "" && !at.noCalls {
 		switch p.Auth {
 		case "aws":
-			a, err := findAWS(at.env.Get, "bedrock")
+			a, err := findAWS(at.env.Get)
 			if err != nil {
 				return nil, err
 			}

@@ -193,36 +193,23 @@ func (e Environment) VendorOf(model string) (Vendor, string, error) {
 	return Vendor{}, "", usage.Mark(usage.Unknown("vendor", maker, names))
 }
 
-// Open returns the unwrapped model that the options name.
+// Open returns the unwrapped model that the options name. A missing key is reported before
+// any call is made.
 func (e Environment) Open(o ModelOptions) (deem.Model, error) {
 	v, name, err := e.VendorOf(o.Name)
 	if err != nil {
 		return nil, err
 	}
-	at, err := e.access(v, name, o)
-	if err != nil {
-		return nil, err
-	}
-	m, err := v.open(name, at)
-	if err != nil {
-		return nil, usage.Mark(err)
-	}
-	return m, nil
-}
-
-// access determines how to reach a vendor. A missing key is reported before any call is
-// made.
-func (e Environment) access(v Vendor, name string, o ModelOptions) (access, error) {
 	at := access{env: e, noCalls: o.Uncalled, base: o.BaseURL, timeout: o.Timeout, caFile: o.CAFile, options: o.AllOptions(), parallel: o.Parallel, log: o.Log}
 	if v.program && !o.Programs {
-		return at, usage.Errorf("%s:%s is not asked here: only deem run and deem doctor on the command line start programs", v.Name, name)
+		return nil, usage.Errorf("%s:%s is not asked here: only deem run and deem doctor on the command line start programs", v.Name, name)
 	}
 	if o.Thinking != "" && !slices.Contains(v.Options, "thinking") {
-		return at, usage.Errorf("--thinking says nothing to %s, which does not think", o.Name)
+		return nil, usage.Errorf("--thinking says nothing to %s, which does not think", o.Name)
 	}
 	for option := range at.options {
 		if !slices.Contains(v.Options, option) {
-			return at, usage.Mark(usage.Unknown("option of "+v.Name, option, v.Options))
+			return nil, usage.Mark(usage.Unknown("option of "+v.Name, option, v.Options))
 		}
 	}
 	if at.base == "" && v.Server != "" {
@@ -238,23 +225,26 @@ func (e Environment) access(v Vendor, name string, o ModelOptions) (access, erro
 		if at.key != "" || v.KeyOptional {
 			what = "no address"
 		}
-		return at, usage.Mark(deem.WithHint(fmt.Errorf("%s for %s:%s", what, v.Name, name),
+		return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s for %s:%s", what, v.Name, name),
 			"set %s in the environment or in .env, or --base-url for a server of your own", strings.Join(missing, " and ")))
 	}
-	var err error
 	if at.maxReply, err = at.number(maxReply); err != nil {
-		return at, usage.Mark(err)
+		return nil, usage.Mark(err)
 	}
 	if at.headers, err = e.Headers(o.Headers); err != nil {
-		return at, err
+		return nil, err
 	}
 	at.proxy = o.Proxy
 	if variable, ok := strings.CutPrefix(o.Proxy, "env:"); ok {
 		if at.proxy = e.Get(variable); at.proxy == "" {
-			return at, usage.Errorf("--proxy wants the variable %s, which is not set", variable)
+			return nil, usage.Errorf("--proxy wants the variable %s, which is not set", variable)
 		}
 	}
-	return at, nil
+	m, err := v.open(name, at)
+	if err != nil {
+		return nil, usage.Mark(err)
+	}
+	return m, nil
 }
 
 func openOpenAI(name string, at access) (deem.Model, error) {

@@ -249,7 +249,21 @@ func (p *Planner) plans(out Plan, cost, most int64) Plan {
 		}
 	}
 	p.time(&out)
-	out.Warnings = p.warnings(out)
+	// What the user should know before the run begins.
+	warn := func(format string, args ...any) { out.Warnings = append(out.Warnings, fmt.Sprintf(format, args...)) }
+	if out.Unjudgeable > 0 {
+		warn("%s cannot be judged; the first: %v", words.Count(out.Unjudgeable, "item"), p.unjudgeable)
+	}
+	if p.tooLong > 0 {
+		warn("%s not fit into the %s tokens that %s takes for prompt and reply; the longest has %s",
+			words.Plural(p.tooLong, "prompt does", "prompts do"), words.Comma(int64(p.price.Window)), out.Model, about(out, int64(out.LongestPrompt)))
+	}
+	if p.unbounded && p.costMax > 0 {
+		warn("no max_tokens set: the worst case assumes %s output tokens per call", words.Comma(int64(p.longest)))
+	}
+	if out.Unpriced != "" && out.Calls > 0 {
+		warn("%s: give one with --prices", out.Unpriced)
+	}
 	return out
 }
 
@@ -302,24 +316,4 @@ func (p *Plan) wait(d time.Duration, by Bound) {
 	if d > p.Time {
 		p.Time, p.Bound = d, by
 	}
-}
-
-// warnings returns what the user should know before the run begins.
-func (p *Planner) warnings(out Plan) []string {
-	var list []string
-	warn := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
-	if out.Unjudgeable > 0 {
-		warn("%s cannot be judged; the first: %v", words.Count(out.Unjudgeable, "item"), p.unjudgeable)
-	}
-	if p.tooLong > 0 {
-		warn("%s not fit into the %s tokens that %s takes for prompt and reply; the longest has %s",
-			words.Plural(p.tooLong, "prompt does", "prompts do"), words.Comma(int64(p.price.Window)), out.Model, about(out, int64(out.LongestPrompt)))
-	}
-	if p.unbounded && p.costMax > 0 {
-		warn("no max_tokens set: the worst case assumes %s output tokens per call", words.Comma(int64(p.longest)))
-	}
-	if out.Unpriced != "" && out.Calls > 0 {
-		warn("%s: give one with --prices", out.Unpriced)
-	}
-	return list
 }

@@ -50,7 +50,8 @@ type wireShow struct {
 }
 
 // learn returns the facts about the model, which it requests once. Concurrent callers wait
-// for one request. With a fixed window there is no need to ask.
+// for one request. With a fixed window there is no need to ask. A failure is not an error:
+// a gateway may allow only chats. If the server has a problem, the chat will show it too.
 func (m *client) learn(ctx context.Context) (facts, error) {
 	if m.contextLength > 0 {
 		return facts{floor: m.contextLength}, nil
@@ -67,16 +68,6 @@ func (m *client) learn(ctx context.Context) (facts, error) {
 	if f := m.facts.Load(); f != nil {
 		return *f, nil
 	}
-	f, err := m.show(ctx)
-	if err == nil {
-		m.facts.Store(&f)
-	}
-	return f, err
-}
-
-// show asks the server about the model. A failure is not an error: a gateway may allow only
-// chats. If the server has a problem, the chat will show it too.
-func (m *client) show(ctx context.Context) (facts, error) {
 	a, err := m.Client.Post(ctx, m.showTarget, map[string]any{"model": m.name})
 	if err != nil {
 		return facts{}, err
@@ -87,9 +78,11 @@ func (m *client) show(ctx context.Context) (facts, error) {
 		if me, ok := errors.AsType[*deem.ModelError](err); ok && (me.Passing || cause == wire.NoModel) {
 			return facts{}, err
 		}
-		return facts{floor: minWindow}, nil
+		a.Text = nil // Nothing is known about the model.
 	}
-	return readFacts(a.Text), nil
+	f := readFacts(a.Text)
+	m.facts.Store(&f)
+	return f, nil
 }
 
 // readFacts parses an answer about a model as far as it can.
