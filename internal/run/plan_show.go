@@ -111,10 +111,30 @@ func (p Plan) limit() string {
 	return fmt.Sprintf("-j %d", p.Concurrency)
 }
 
+// A row is a line of the text: name, value and remark.
+type row struct{ left, value, note string }
+
 // Text writes the plan for people, one fact per line, followed by the warnings.
 func (p Plan) Text(w io.Writer) error {
+	items := row{"items", words.Comma(int64(p.Items)), ""}
+	if p.Trials > 1 {
+		items.note = fmt.Sprintf("%d trials each", p.Trials)
+	}
+	rows := []row{
+		items,
+		some("  done", p.Done, "by an earlier run"),
+		some("  decided", p.Decided, "without asking"),
+		some("  unjudgeable", p.Unjudgeable, ""),
+		{"requests", words.Comma(int64(p.Requests)), ""},
+		some("  cached", p.Cached, "paid for earlier"),
+		some("  duplicates", p.Duplicates, "asked once"),
+		{"calls", words.Comma(int64(p.Calls)), "of " + p.Model},
+	}
+	if p.Calls > 0 {
+		rows = append(rows, p.costs()...)
+	}
 	var b strings.Builder
-	for _, r := range append(p.counts(), p.costs()...) {
+	for _, r := range rows {
 		if r.left != "" {
 			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("%-16s%s  %s", r.left, r.value, r.note), " "))
 		}
@@ -126,28 +146,6 @@ func (p Plan) Text(w io.Writer) error {
 	return err
 }
 
-// A row is a line of the text: name, value and remark.
-type row struct{ left, value, note string }
-
-// counts returns the rows about items and calls. Optional rows are empty if their number is
-// 0.
-func (p Plan) counts() []row {
-	items := row{"items", words.Comma(int64(p.Items)), ""}
-	if p.Trials > 1 {
-		items.note = fmt.Sprintf("%d trials each", p.Trials)
-	}
-	return []row{
-		items,
-		some("  done", p.Done, "by an earlier run"),
-		some("  decided", p.Decided, "without asking"),
-		some("  unjudgeable", p.Unjudgeable, ""),
-		{"requests", words.Comma(int64(p.Requests)), ""},
-		some("  cached", p.Cached, "paid for earlier"),
-		some("  duplicates", p.Duplicates, "asked once"),
-		{"calls", words.Comma(int64(p.Calls)), "of " + p.Model},
-	}
-}
-
 // some returns a row, or an empty one if n is 0.
 func some(left string, n int, note string) row {
 	if n == 0 {
@@ -156,11 +154,8 @@ func some(left string, n int, note string) row {
 	return row{left, words.Comma(int64(n)), note}
 }
 
-// costs returns the rows about tokens, money and time, or nil if there are no calls.
+// costs returns the rows about tokens, money and time.
 func (p Plan) costs() []row {
-	if p.Calls == 0 {
-		return nil
-	}
 	by, replies, latency := p.CountedBy, "as in earlier replies", seconds(p.Latency)+" a call"
 	if !strings.HasPrefix(by, "estimate") {
 		by = "by " + by

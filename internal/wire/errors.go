@@ -171,47 +171,37 @@ func (c *Client) transportError(ctx, callCtx context.Context, err error) error {
 		me.Passing, me.Fatal = false, true
 	}
 	dns, isDNS := errors.AsType[*net.DNSError](err)
-	me.Absent = errors.Is(err, syscall.ECONNREFUSED) || isDNS && dns.IsNotFound
+	refused := errors.Is(err, syscall.ECONNREFUSED)
+	me.Absent = refused || isDNS && dns.IsNotFound
 	op, isOp := errors.AsType[*net.OpError](err)
 	neverConnected := isDNS || isOp && op.Op == "dial" || viaProxy(err)
 	me.Billed = !me.Fatal && !neverConnected
 	// Keep the text and drop the chain: network errors may contain the URL, and with it
 	// secrets.
 	me.Err = errors.New(c.secrets.redact(OneLine([]byte(unwrapURL(err).Error()))))
-	if hint := c.advise(err); hint != "" {
-		me.Err = deem.WithHint(me.Err, "%s", hint)
+	which := "HTTPS_PROXY"
+	if c.proxy != "" {
+		which = "the proxy " + c.proxy
+	}
+	switch {
+	case isProxy && proxy.status == http.StatusProxyAuthRequired:
+		me.Err = deem.WithHint(me.Err, "the proxy wants a user and a password; check %s", which)
+	case viaProxy(err):
+		me.Err = deem.WithHint(me.Err, "calls to %s go through a proxy; check %s, or name the host in NO_PROXY", c.base.Host(), which)
+	case refused && c.base.Port() == "11434":
+		me.Err = deem.WithHint(me.Err, "is `ollama serve` running?")
+	case refused && c.base.Loopback():
+		me.Err = deem.WithHint(me.Err, "is the server running at %s?", c.Endpoint())
+	case refused:
+		me.Err = deem.WithHint(me.Err, "nothing listens at %s; check the base URL", c.Endpoint())
+	case me.Absent:
+		me.Err = deem.WithHint(me.Err, "check the network and the base URL %s", c.Endpoint())
+	case wrongScheme(err):
+		me.Err = deem.WithHint(me.Err, "write the base URL with http:// instead of https://")
+	case isTLS(err):
+		me.Err = deem.WithHint(me.Err, "the certificate of %s is not accepted; check the base URL, or add its authority to this machine", c.base.Host())
 	}
 	return me
-}
-
-// advise returns what the user can do about a network error, or "".
-func (c *Client) advise(cause error) string {
-	dns, isDNS := errors.AsType[*net.DNSError](cause)
-	refused := errors.Is(cause, syscall.ECONNREFUSED)
-	switch {
-	case viaProxy(cause):
-		which := "HTTPS_PROXY"
-		if c.proxy != "" {
-			which = "the proxy " + c.proxy
-		}
-		if pe, ok := errors.AsType[*proxyError](cause); ok && pe.status == http.StatusProxyAuthRequired {
-			return fmt.Sprintf("the proxy wants a user and a password; check %s", which)
-		}
-		return fmt.Sprintf("calls to %s go through a proxy; check %s, or name the host in NO_PROXY", c.base.Host(), which)
-	case refused && c.base.Port() == "11434":
-		return "is `ollama serve` running?"
-	case refused && c.base.Loopback():
-		return fmt.Sprintf("is the server running at %s?", c.Endpoint())
-	case refused:
-		return fmt.Sprintf("nothing listens at %s; check the base URL", c.Endpoint())
-	case isDNS && dns.IsNotFound:
-		return "check the network and the base URL " + c.Endpoint()
-	case wrongScheme(cause):
-		return "write the base URL with http:// instead of https://"
-	case isTLS(cause):
-		return fmt.Sprintf("the certificate of %s is not accepted; check the base URL, or add its authority to this machine", c.base.Host())
-	}
-	return ""
 }
 
 // viaProxy reports whether the proxy or the connection to it is the cause.

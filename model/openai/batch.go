@@ -64,33 +64,18 @@ func (m *client) BatchLine(id string, req deem.Request) ([]byte, error) {
 // SubmitBatch uploads the lines and creates a batch from them. If the second step fails,
 // the uploaded file costs nothing.
 func (m *client) SubmitBatch(ctx context.Context, b wire.Batch, lines *io.SectionReader) (string, error) {
-	file, err := m.upload(ctx, b.Key+".jsonl", lines)
-	if err != nil {
-		return "", err
-	}
-	w, err := m.readBatch(m.Client.Post(ctx, m.Client.To(batchesPath), map[string]any{
-		"input_file_id":     file,
-		"endpoint":          batchURL,
-		"completion_window": "24h",
-		"metadata":          map[string]string{keyName: b.Key},
-	}))
-	return w.ID, err
-}
-
-// upload uploads the lines as a file and returns the file's id.
-func (m *client) upload(ctx context.Context, name string, lines *io.SectionReader) (string, error) {
 	// The form is built around the file, so that the file itself need not be in memory.
 	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
+	parts := multipart.NewWriter(&form)
 	h := textproto.MIMEHeader{}
-	h.Set("Content-Disposition", multipart.FileContentDisposition("file", name))
+	h.Set("Content-Disposition", multipart.FileContentDisposition("file", b.Key+".jsonl"))
 	h.Set("Content-Type", "application/jsonl")
-	err := w.WriteField("purpose", "batch")
+	err := parts.WriteField("purpose", "batch")
 	if err == nil {
-		_, err = w.CreatePart(h)
+		_, err = parts.CreatePart(h)
 	}
 	at := form.Len()
-	if err = cmp.Or(err, w.Close()); err != nil {
+	if err = cmp.Or(err, parts.Close()); err != nil {
 		return "", wire.Unencodable(err)
 	}
 	head, tail := form.Bytes()[:at], form.Bytes()[at:]
@@ -99,14 +84,20 @@ func (m *client) upload(ctx context.Context, name string, lines *io.SectionReade
 	var file struct {
 		ID string `json:"id"`
 	}
-	a, err := m.Client.Send(ctx, m.Client.To(filesPath), w.FormDataContentType(), body, size)
+	a, err := m.Client.Send(ctx, m.Client.To(filesPath), parts.FormDataContentType(), body, size)
 	if err := m.Client.Read(a, err, &file); err != nil {
 		return "", err
 	}
 	if file.ID == "" {
 		return "", m.Client.Garbled(a, errors.New("the file has no id"))
 	}
-	return file.ID, nil
+	w, err := m.readBatch(m.Client.Post(ctx, m.Client.To(batchesPath), map[string]any{
+		"input_file_id":     file.ID,
+		"endpoint":          batchURL,
+		"completion_window": "24h",
+		"metadata":          map[string]string{keyName: b.Key},
+	}))
+	return w.ID, err
 }
 
 // A wireBatch is a batch, with the fields we use.

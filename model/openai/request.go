@@ -83,14 +83,23 @@ const maxTopLogprobs = 20
 func (m *client) encode(req deem.Request) *wireRequest {
 	req = m.accepted(req)
 	w := &wireRequest{Model: m.name, Messages: req.Messages, rename: m.rename, settings: settings{
-		Seed:           req.Seed,
-		Stop:           req.Stop,
-		ResponseFormat: format(req),
-
+		Seed:            req.Seed,
+		Stop:            req.Stop,
 		ReasoningEffort: m.effort,
 		ServiceTier:     m.serviceTier,
 		N:               1,
 	}}
+	switch {
+	case len(req.Schema) > 0:
+		var tree any
+		w.ResponseFormat = &responseFormat{Type: "json_schema", JSONSchema: &jsonSchema{
+			Name:   "reply",
+			Strict: json.Unmarshal(req.Schema, &tree) == nil && strict(tree),
+			Schema: req.Schema,
+		}}
+	case req.JSON:
+		w.ResponseFormat = &responseFormat{Type: "json_object"}
+	}
 	limit := req.MaxTokens
 	if limit > 0 {
 		limit += m.room // Thinking counts against the limit, and the judge's limit is for its answer.
@@ -158,23 +167,6 @@ func (m *client) dropped(req deem.Request) string {
 		}
 	}
 	return wire.Dropped(drops...)
-}
-
-// format returns the response format of req, or nil.
-func format(req deem.Request) *responseFormat {
-	switch {
-	case len(req.Schema) > 0:
-		var tree any
-		return &responseFormat{Type: "json_schema", JSONSchema: &jsonSchema{
-			Name:   "reply",
-			Strict: json.Unmarshal(req.Schema, &tree) == nil && strict(tree),
-			Schema: req.Schema,
-		}}
-	case req.JSON:
-		return &responseFormat{Type: "json_object"}
-	default:
-		return nil
-	}
 }
 
 // strict reports whether a schema meets the conditions under which the server enforces
