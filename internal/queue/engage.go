@@ -120,19 +120,6 @@ func (c *Control) account(runID, holder string, sum int64) *run.Account {
 	})
 }
 
-// renew settles the money and renews the share of calls.
-func (e *engagement) renew(ctx context.Context) error {
-	if e.money != nil {
-		if err := e.money.Settle(ctx); err != nil {
-			return err
-		}
-	}
-	if e.share != nil {
-		return e.share.renew(ctx)
-	}
-	return nil
-}
-
 // end returns everything the engagement holds. No chunk may be in progress.
 func (e *engagement) end(ctx context.Context) error {
 	e.stop()

@@ -234,7 +234,14 @@ func (w *Worker) renew(ctx context.Context) error {
 		}
 	}
 	for _, e := range w.list() {
-		if err := e.renew(ctx); err != nil {
+		var err error
+		if e.money != nil {
+			err = e.money.Settle(ctx)
+		}
+		if err == nil && e.share != nil {
+			err = e.share.renew(ctx)
+		}
+		if err != nil {
 			return fmt.Errorf("settle run %s: %w", e.run.ID, err)
 		}
 	}

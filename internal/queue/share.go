@@ -96,7 +96,9 @@ func (s *share) release() {
 }
 
 // renew asks for as many slots as are used and waited for. Until the answer is there, the
-// worker has only the slots that it said it uses: the database may give the others away.
+// worker has only the slots that it said it uses: the database may give the others away. A
+// worker with more than an equal part, while others are short of slots, gets only as many as
+// it uses until its calls are done.
 func (s *share) renew(ctx context.Context) error {
 	s.asking.Lock()
 	defer s.asking.Unlock()
@@ -105,7 +107,28 @@ func (s *share) renew(ctx context.Context) error {
 	s.slots = used
 	before := time.Now()
 	s.mu.Unlock()
-	slots, err := s.c.divide(ctx, s.run, s.worker, used, wanted)
+	var slots int
+	err := pgx.BeginFunc(ctx, s.c.pool, func(tx pgx.Tx) error {
+		var bound *int64
+		err := tx.QueryRow(ctx, `SELECT concurrency FROM queue_runs WHERE run = $1 FOR UPDATE`, s.run).Scan(&bound)
+		if errors.Is(err, pgx.ErrNoRows) || err == nil && bound == nil {
+			slots = wanted
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var others, taken, short int
+		err = tx.QueryRow(ctx, `SELECT count(*), coalesce(sum(slots), 0)::bigint, count(*) FILTER (WHERE wanted > slots)
+			FROM queue_shares WHERE run = $1 AND worker <> $2`, s.run, s.worker).Scan(&others, &taken, &short)
+		if err != nil {
+			return err
+		}
+		slots = part(int(*bound), others, taken, short, used, wanted)
+		_, err = tx.Exec(ctx, `INSERT INTO queue_shares (run, worker, slots, wanted) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (run, worker) DO UPDATE SET slots = excluded.slots, wanted = excluded.wanted`, s.run, s.worker, slots, wanted)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -117,33 +140,6 @@ func (s *share) renew(ctx context.Context) error {
 		s.free = make(chan struct{})
 	}
 	return nil
-}
-
-// divide assigns slots to a worker. A worker with more than an equal part, while others are
-// short of slots, gets only as many as it uses until its calls are done.
-func (c *Control) divide(ctx context.Context, run, worker string, used, wanted int) (slots int, err error) {
-	err = pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
-		var bound *int64
-		err := tx.QueryRow(ctx, `SELECT concurrency FROM queue_runs WHERE run = $1 FOR UPDATE`, run).Scan(&bound)
-		if errors.Is(err, pgx.ErrNoRows) || err == nil && bound == nil {
-			slots = wanted
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		var others, taken, short int
-		err = tx.QueryRow(ctx, `SELECT count(*), coalesce(sum(slots), 0)::bigint, count(*) FILTER (WHERE wanted > slots)
-			FROM queue_shares WHERE run = $1 AND worker <> $2`, run, worker).Scan(&others, &taken, &short)
-		if err != nil {
-			return err
-		}
-		slots = part(int(*bound), others, taken, short, used, wanted)
-		_, err = tx.Exec(ctx, `INSERT INTO queue_shares (run, worker, slots, wanted) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (run, worker) DO UPDATE SET slots = excluded.slots, wanted = excluded.wanted`, run, worker, slots, wanted)
-		return err
-	})
-	return slots, err
 }
 
 // part returns how many of bound slots a worker gets that uses and wants the given numbers,

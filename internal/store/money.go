@@ -52,10 +52,12 @@ type Money interface {
 	Settle(ctx context.Context, runID string) (released int64, err error)
 }
 
-// Lend returns how much of the free money a draw gets.
-func (d Draw) Lend(free int64) int64 {
-	if d.Need <= 0 || free < d.Need {
-		return 0
+// Lend sets how much a draw gets and what is left, if the other holders have the given money.
+func (b *Balance) Lend(d Draw, others int64) {
+	b.Counted += others
+	b.Free, b.Got = d.Limit-b.Counted-d.Spent-d.Lent, 0
+	if d.Need > 0 && b.Free >= d.Need {
+		b.Got = d.Need + max(0, min(d.Ahead, (b.Free-d.Need)/4))
 	}
-	return d.Need + max(0, min(d.Ahead, (free-d.Need)/4))
+	b.Free -= b.Got
 }

@@ -13,10 +13,10 @@ import (
 	"deem/internal/store"
 )
 
-// A line is a line of a batch, with the body of its reply.
+// A line is a line of a batch, with the columns of its reply.
 type line struct {
 	store.BatchLine
-	body *string
+	columns store.ReplyColumns
 }
 
 // PutBatch implements [store.Batches].
@@ -25,8 +25,9 @@ func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, list 
 	for i, l := range list {
 		err := store.CheckBatchLine(l)
 		if lines[i].BatchLine = l; err == nil && l.Reply != nil {
-			lines[i].body = new(string)
-			*lines[i].body, err = store.EncodeReply(*l.Reply)
+			var body string
+			body, err = store.EncodeReply(*l.Reply)
+			lines[i].columns = replyColumns(l.Reply, body)
 		}
 		if err != nil {
 			return s.explain("put a batch into", err)
@@ -44,7 +45,7 @@ func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, list 
 		if err != nil {
 			return err
 		}
-		for part := range parts(lines, func(l line) int { return len(unpackNull(l.body)) }) {
+		for part := range parts(lines, func(l line) int { return len(unpackNull(l.columns.Body)) }) {
 			if err := putLines(ctx, tx, run, n, part); err != nil {
 				return err
 			}
@@ -62,11 +63,8 @@ func putLines(ctx context.Context, tx pgx.Tx, run, batch int64, lines []line) er
 	var unpriced []*bool
 	var passing []bool
 	for _, l := range lines {
-		var c store.ReplyColumns
+		c := l.columns
 		var kind, detail *string
-		if l.Reply != nil {
-			c = replyColumns(l.Reply, *l.body)
-		}
 		if f := l.Failure; f != nil {
 			kind, detail = new(pack(string(f.Kind))), new(pack(f.Detail))
 		}

@@ -27,10 +27,7 @@ func (s *Store) Draw(ctx context.Context, runID string, d store.Draw) (b store.B
 		if err != nil {
 			return err
 		}
-		b.Counted += others
-		b.Free = d.Limit - b.Counted - d.Spent - d.Lent
-		b.Got = d.Lend(b.Free)
-		b.Free -= b.Got
+		b.Lend(d, others)
 		_, err = w.conn.ExecContext(ctx, `INSERT INTO holdings (run, holder, spent, lent) VALUES (?, ?, ?, ?)
 			ON CONFLICT (run, holder) DO UPDATE SET spent = excluded.spent, lent = excluded.lent`,
 			run, text(d.Holder), d.Spent, d.Lent+b.Got)

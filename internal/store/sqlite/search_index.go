@@ -42,45 +42,41 @@ func (s *Store) Index(ctx context.Context, runID string) (store.Searched, error)
 	s.search.turn.Lock()
 	defer s.search.turn.Unlock()
 	var done store.Searched
-	err = s.withSearch(ctx, func(db *sql.DB) (err error) {
-		done, err = s.indexRun(ctx, db, run)
-		return err
+	err = s.withSearch(ctx, func(db *sql.DB) error {
+		// The stamp changes whenever records are appended to the run.
+		var now string
+		var total int
+		err := s.read.QueryRowContext(ctx, `SELECT id || ' ' || updated || ' ' || records || ' ' || unjudged || ' ' || cost_micros, records
+			FROM runs WHERE n = ?`, run).Scan(&now, &total)
+		if err != nil {
+			return err
+		}
+		st, err := readIndexState(ctx, db, run)
+		if done = st.searched(now, total); err != nil || st.checked == now {
+			return err
+		}
+		// The lock is taken before anything is read, so that what this slice finds missing is
+		// still missing when it is added. It is held for no longer than a slice.
+		_, err = db.ExecContext(ctx, "PRAGMA busy_timeout = 300; BEGIN IMMEDIATE")
+		if hasCode(err, sqlite3.SQLITE_BUSY) {
+			return nil // Another process is indexing.
+		}
+		if err != nil {
+			return err
+		}
+		x := indexer{s: s, db: db, texts: newTextReader(s)}
+		err = x.slice(ctx, run, now)
+		if err == nil {
+			_, err = db.ExecContext(ctx, "COMMIT")
+		}
+		if err != nil {
+			_, _ = db.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") // Closing would do it too.
+			return err
+		}
+		done = x.state.searched(now, total)
+		return nil
 	})
 	return done, s.explain("index", err)
-}
-
-// indexRun indexes one slice of a run.
-func (s *Store) indexRun(ctx context.Context, db *sql.DB, run int64) (store.Searched, error) {
-	// The stamp changes whenever records are appended to the run.
-	var now string
-	var total int
-	err := s.read.QueryRowContext(ctx, `SELECT id || ' ' || updated || ' ' || records || ' ' || unjudged || ' ' || cost_micros, records
-		FROM runs WHERE n = ?`, run).Scan(&now, &total)
-	if err != nil {
-		return store.Searched{}, err
-	}
-	st, err := readIndexState(ctx, db, run)
-	if err != nil || st.checked == now {
-		return st.searched(now, total), err
-	}
-	// The lock is taken before anything is read, so that what this slice finds missing is
-	// still missing when it is added. It is held for no longer than a slice.
-	if _, err := db.ExecContext(ctx, "PRAGMA busy_timeout = 300; BEGIN IMMEDIATE"); err != nil {
-		if hasCode(err, sqlite3.SQLITE_BUSY) {
-			err = nil // Another process is indexing.
-		}
-		return st.searched(now, total), err
-	}
-	x := indexer{s: s, db: db, texts: newTextReader(s)}
-	err = x.slice(ctx, run, now)
-	if err == nil {
-		_, err = db.ExecContext(ctx, "COMMIT")
-	}
-	if err != nil {
-		_, _ = db.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") // Closing would do it too.
-		return store.Searched{}, err
-	}
-	return x.state.searched(now, total), nil
 }
 
 // An indexState is the progress of indexing a run.

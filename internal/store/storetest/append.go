@@ -170,42 +170,33 @@ func drawRecord(rt *rapid.T) deem.Record {
 		rec.Failure = &deem.Failure{Kind: rapid.SampledFrom(deem.Kinds()).Draw(rt, "kind"), Detail: drawText.Draw(rt, "detail")}
 		rec.Failure.Probability = rapid.Ptr(rapid.Float64Range(0, 1), true).Draw(rt, "probability")
 	} else {
-		rec.Verdict = drawVerdict(rt)
+		rec.Verdict = &deem.Verdict{
+			Label: drawText.Draw(rt, "label"), Score: rapid.Float64Range(0, 1).Draw(rt, "score"), Reason: drawText.Draw(rt, "reason"),
+			Pass:       rapid.Ptr(rapid.Bool(), true).Draw(rt, "pass"),
+			Confidence: rapid.Ptr(rapid.Float64Range(0, 1), true).Draw(rt, "confidence"),
+		}
+		if aspects := rapid.MapOf(drawText, rapid.Float64()).Draw(rt, "aspects"); len(aspects) > 0 {
+			rec.Verdict.Aspects = aspects
+		}
 	}
 	for range rapid.IntRange(0, 3).Draw(rt, "calls") {
-		rec.Calls = append(rec.Calls, drawCall(rt))
+		c := deem.Call{
+			Model: drawText.Draw(rt, "model"), Request: drawText.Draw(rt, "request"),
+			Started: Epoch.Add(time.Duration(rapid.Int64Range(-1e18, 1e18).Draw(rt, "started"))),
+		}
+		if rapid.Bool().Draw(rt, "call failed") {
+			c.Error, c.Attempts = drawText.Draw(rt, "error"), rapid.IntRange(0, 9).Draw(rt, "tries")
+		} else {
+			c.Reply = &deem.Reply{
+				Text: drawText.Draw(rt, "text"), Refusal: drawText.Draw(rt, "refusal"), Stop: deem.StopEnd,
+				Usage:   deem.Usage{Input: rapid.IntRange(0, 1e6).Draw(rt, "input")},
+				Latency: time.Duration(rapid.Int64().Draw(rt, "latency")), CostMicros: rapid.Int64Range(0, 1e9).Draw(rt, "cost"),
+				Cached: rapid.Bool().Draw(rt, "cached"), Unpriced: rapid.Bool().Draw(rt, "unpriced"), Key: drawText.Draw(rt, "key"),
+			}
+		}
+		rec.Calls = append(rec.Calls, c)
 	}
 	return rec
-}
-
-func drawVerdict(rt *rapid.T) *deem.Verdict {
-	v := &deem.Verdict{
-		Label: drawText.Draw(rt, "label"), Score: rapid.Float64Range(0, 1).Draw(rt, "score"), Reason: drawText.Draw(rt, "reason"),
-		Pass:       rapid.Ptr(rapid.Bool(), true).Draw(rt, "pass"),
-		Confidence: rapid.Ptr(rapid.Float64Range(0, 1), true).Draw(rt, "confidence"),
-	}
-	if aspects := rapid.MapOf(drawText, rapid.Float64()).Draw(rt, "aspects"); len(aspects) > 0 {
-		v.Aspects = aspects
-	}
-	return v
-}
-
-func drawCall(rt *rapid.T) deem.Call {
-	c := deem.Call{
-		Model: drawText.Draw(rt, "model"), Request: drawText.Draw(rt, "request"),
-		Started: Epoch.Add(time.Duration(rapid.Int64Range(-1e18, 1e18).Draw(rt, "started"))),
-	}
-	if rapid.Bool().Draw(rt, "call failed") {
-		c.Error, c.Attempts = drawText.Draw(rt, "error"), rapid.IntRange(0, 9).Draw(rt, "tries")
-		return c
-	}
-	c.Reply = &deem.Reply{
-		Text: drawText.Draw(rt, "text"), Refusal: drawText.Draw(rt, "refusal"), Stop: deem.StopEnd,
-		Usage:   deem.Usage{Input: rapid.IntRange(0, 1e6).Draw(rt, "input")},
-		Latency: time.Duration(rapid.Int64().Draw(rt, "latency")), CostMicros: rapid.Int64Range(0, 1e9).Draw(rt, "cost"),
-		Cached: rapid.Bool().Draw(rt, "cached"), Unpriced: rapid.Bool().Draw(rt, "unpriced"), Key: drawText.Draw(rt, "key"),
-	}
-	return c
 }
 
 // testNotUTF8 checks that invalid UTF-8 comes back as U+FFFD everywhere, and that the

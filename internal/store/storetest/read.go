@@ -136,8 +136,27 @@ func mixed() []deem.Record {
 	return recs
 }
 
-// queries are filters of every kind, including some that match nothing.
-func queries(recs []deem.Record) map[string]store.Query {
+// meets is a reference implementation of a query.
+func meets(rec deem.Record, q store.Query) bool {
+	oneOf := func(list []string, got string) bool { return len(list) == 0 || slices.Contains(list, got) }
+	label, kind := "\x00none", deem.Kind("\x00none")
+	if rec.Verdict != nil {
+		label = rec.Verdict.Label
+	} else {
+		kind = rec.Failure.Kind
+	}
+	return oneOf(q.Labels, label) && oneOf(q.Categories, rec.Item.Category) && oneOf(q.IDs, rec.Item.ID) &&
+		(len(q.Kinds) == 0 || slices.Contains(q.Kinds, kind)) &&
+		(!q.Unjudged || rec.Failure != nil) && (q.Trial == nil || *q.Trial == rec.Trial)
+}
+
+// testFilters checks filters of every kind, including some that match nothing.
+func testFilters(t *testing.T, s suite) {
+	st, run := s.begin(t)
+	recs := mixed()
+	mustAppend(t, st, run.ID, recs...)
+	other, _ := mustBegin(t, st, Spec("other"), false)
+	mustAppend(t, st, other.ID, recs[:100]...) // These must not show up.
 	var some, many []string
 	for i := 0; i < len(recs); i += 3 {
 		many = append(many, recs[i].Item.ID)
@@ -145,7 +164,7 @@ func queries(recs []deem.Record) map[string]store.Query {
 			some = append(some, recs[i].Item.ID)
 		}
 	}
-	return map[string]store.Query{
+	for name, q := range map[string]store.Query{
 		"all":                 {},
 		"a label":             {Labels: []string{"CORRECT"}},
 		"two labels":          {Labels: []string{"CORRECT", "INCORRECT"}},
@@ -168,30 +187,7 @@ func queries(recs []deem.Record) map[string]store.Query {
 		"everything at once": {
 			IDs: many, Trial: new(0), Unjudged: true, Categories: []string{"category-0", "category-1"}, Kinds: deem.Kinds(),
 		},
-	}
-}
-
-// meets is a reference implementation of a query.
-func meets(rec deem.Record, q store.Query) bool {
-	oneOf := func(list []string, got string) bool { return len(list) == 0 || slices.Contains(list, got) }
-	label, kind := "\x00none", deem.Kind("\x00none")
-	if rec.Verdict != nil {
-		label = rec.Verdict.Label
-	} else {
-		kind = rec.Failure.Kind
-	}
-	return oneOf(q.Labels, label) && oneOf(q.Categories, rec.Item.Category) && oneOf(q.IDs, rec.Item.ID) &&
-		(len(q.Kinds) == 0 || slices.Contains(q.Kinds, kind)) &&
-		(!q.Unjudged || rec.Failure != nil) && (q.Trial == nil || *q.Trial == rec.Trial)
-}
-
-func testFilters(t *testing.T, s suite) {
-	st, run := s.begin(t)
-	recs := mixed()
-	mustAppend(t, st, run.ID, recs...)
-	other, _ := mustBegin(t, st, Spec("other"), false)
-	mustAppend(t, st, other.ID, recs[:100]...) // These must not show up.
-	for name, q := range queries(recs) {
+	} {
 		var want []deem.Record
 		for _, rec := range recs {
 			if meets(rec, q) {
