@@ -26,28 +26,27 @@ func PairedProportions(up, down, n int, level float64) Estimate {
 		est = est.Warn(warnRange)
 	}
 	z := normalQuantile(level)
-	score := func(delta float64) float64 { return tangoScore(float64(b), float64(c), float64(n), delta) }
+	// The score is by how many standard errors the pairs exceed the difference delta, where
+	// the standard error is the maximum-likelihood one if delta is true.
+	first, second, all := float64(b), float64(c), float64(n)
+	score := func(delta float64) float64 {
+		linear := -first - second + (2*all-first+second)*delta
+		constant := -second * delta * (1 - delta)
+		likeliest := (math.Sqrt(math.Max(linear*linear-8*all*constant, 0)) - linear) / (4 * all)
+		excess := first - second - all*delta
+		variance := all * (2*likeliest + delta*(1-delta))
+		if variance <= 0 {
+			if excess == 0 {
+				return 0
+			}
+			return math.Inf(int(math.Copysign(1, excess)))
+		}
+		return excess / math.Sqrt(variance)
+	}
 	// The score falls as the difference grows.
 	est.Lo = bisect(-1, est.Value, func(delta float64) bool { return score(delta) > z })
 	est.Hi = bisect(est.Value, 1, func(delta float64) bool { return score(delta) > -z })
 	return warnIf(est, warning)
-}
-
-// tangoScore returns by how many standard errors the pairs exceed the difference delta,
-// where the standard error is the maximum-likelihood one if delta is true.
-func tangoScore(b, c, n, delta float64) float64 {
-	linear := -b - c + (2*n-b+c)*delta
-	constant := -c * delta * (1 - delta)
-	likeliest := (math.Sqrt(math.Max(linear*linear-8*n*constant, 0)) - linear) / (4 * n)
-	excess := b - c - n*delta
-	variance := n * (2*likeliest + delta*(1-delta))
-	if variance <= 0 {
-		if excess == 0 {
-			return 0
-		}
-		return math.Inf(int(math.Copysign(1, excess)))
-	}
-	return excess / math.Sqrt(variance)
 }
 
 // bisect returns the point between lo and hi up to which ok holds.

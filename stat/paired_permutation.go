@@ -81,7 +81,26 @@ func PairedPermutation(diffs []float64, draws int, seed uint64) Test {
 	case f.n <= maxEnumerated:
 		test.P = f.enumerate()
 	default:
-		test.P, test.Method = f.gridOrDraw(draws, seed)
+		steps, unit, ok := f.grid()
+		if !ok {
+			if draws <= 0 {
+				draws = defaultPermutations
+			}
+			hits := sum(replicate(draws, seed, f.draw))
+			test.P, test.Method = (hits+1)/float64(draws+1), "permutation"
+			break
+		}
+		chance := subsetSums(steps)
+		// The sum that was observed lies on the grid too, but for what rounding to ten
+		// digits did to each difference.
+		observed := int(math.Round(f.sum * unit))
+		p := 0.0
+		for up, c := range chance {
+			if total := 2*up - (len(chance) - 1); max(total, -total) >= observed {
+				p += c
+			}
+		}
+		test.P = Unit.Clip(p)
 	}
 	return test
 }
@@ -120,28 +139,6 @@ func (f flips) enumerate() float64 {
 		hits += boolToInt(math.Abs(total) >= f.observed)
 	}
 	return float64(hits) / float64(patterns)
-}
-
-// gridOrDraw returns the p-value by going through all sums, if the differences lie
-// on a grid that is coarse enough, or by drawing patterns.
-func (f flips) gridOrDraw(draws int, seed uint64) (p float64, method string) {
-	if steps, unit, ok := f.grid(); ok {
-		chance := subsetSums(steps)
-		// The sum that was observed lies on the grid too, but for what rounding to ten
-		// digits did to each difference.
-		observed := int(math.Round(f.sum * unit))
-		for up, c := range chance {
-			if total := 2*up - (len(chance) - 1); max(total, -total) >= observed {
-				p += c
-			}
-		}
-		return Unit.Clip(p), "permutation-exact"
-	}
-	if draws <= 0 {
-		draws = defaultPermutations
-	}
-	hits := sum(replicate(draws, seed, f.draw))
-	return (hits + 1) / float64(draws+1), "permutation"
 }
 
 // grid returns the differences as whole steps, how many steps make one, and

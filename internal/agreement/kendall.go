@@ -30,17 +30,13 @@ func KendallTauB(x, y []float64) (Correlation, error) {
 		return cmp.Or(cmp.Compare(x[a], x[b]), cmp.Compare(y[a], y[b]))
 	})
 	byX := make([]float64, len(x))
-	both := ties{}
-	for i, run := 0, 1; i < len(x); i++ {
-		byX[i] = y[order[i]]
-		if i+1 < len(x) && x[order[i]] == x[order[i+1]] && y[order[i]] == y[order[i+1]] {
-			run++
-			continue
-		}
-		both.add(run)
-		run = 1
+	for i, at := range order {
+		byX[i] = y[at]
 	}
-	inX, inY := tiesOf(x), tiesOf(y)
+	sortedY := slices.Sorted(slices.Values(y))
+	inX := tiesOf(len(x), func(i int) bool { return x[order[i]] == x[order[i+1]] })
+	inY := tiesOf(len(y), func(i int) bool { return sortedY[i] == sortedY[i+1] })
+	both := tiesOf(len(x), func(i int) bool { return x[order[i]] == x[order[i+1]] && byX[i] == byX[i+1] })
 	n := float64(len(x))
 	m := n * (n - 1)
 	pairs, discordant := m/2, float64(inversions(byX, make([]float64, len(x))))
@@ -87,26 +83,21 @@ func inversions(a, spare []float64) int {
 	return count
 }
 
-func tiesOf(x []float64) ties {
-	sorted := slices.Sorted(slices.Values(x))
+// tiesOf returns the sums over the groups of equal values among n values in order, where
+// same says that a value equals the next one.
+func tiesOf(n int, same func(i int) bool) ties {
 	var t ties
-	for i, run := 0, 1; i < len(sorted); i++ {
-		if i+1 < len(sorted) && sorted[i] == sorted[i+1] {
+	for i, run := 0, 1.0; i < n; i++ {
+		if i+1 < n && same(i) {
 			run++
 			continue
 		}
-		t.add(run)
+		t.pairs += run * (run - 1) / 2
+		t.triples += run * (run - 1) * (run - 2)
+		t.spread += run * (run - 1) * (2*run + 5)
 		run = 1
 	}
 	return t
-}
-
-// add adds a group of equal values of the given size.
-func (t *ties) add(times int) {
-	n := float64(times)
-	t.pairs += n * (n - 1) / 2
-	t.triples += n * (n - 1) * (n - 2)
-	t.spread += n * (n - 1) * (2*n + 5)
 }
 
 // kendallExact returns twice the share of the permutations of n items that have at most

@@ -143,7 +143,7 @@ func (a *app) rankedRows(ctx context.Context, o retrievalOptions, b *doc.Retriev
 		if !known {
 			return fmt.Errorf("no gold documents for %q", id)
 		}
-		b.Add(doc.RankedList{ID: id, Cluster: first(row, "cluster"), Ranked: dataset.Sessions(ranked, want), Gold: want})
+		b.Add(doc.RankedList{Cluster: first(row, "cluster"), Ranked: dataset.Sessions(ranked, want), Gold: want})
 		return nil
 	})
 }

@@ -82,11 +82,9 @@ type (
 	// Pre is text that keeps its lines and spaces.
 	Pre string
 
-	// A Figure is a ready-made drawing. Forms without drawings show the words and the table
-	// instead.
+	// A Figure is a ready-made drawing. Forms without drawings show the table instead.
 	Figure struct {
 		HTML  template.HTML
-		Words string
 		Table Table
 	}
 
@@ -204,7 +202,7 @@ func (f Facts) empty() bool {
 func (p Paragraph) empty() bool { return p.Text == "" }
 func (t Tiles) empty() bool     { return len(t) == 0 }
 func (p Pre) empty() bool       { return p == "" }
-func (f Figure) empty() bool    { return f.HTML == "" && f.Words == "" }
+func (f Figure) empty() bool    { return f.HTML == "" }
 func (l Items) empty() bool     { return len(l) == 0 }
 func (t Table) empty() bool     { return len(t.Rows) == 0 }
 

@@ -60,9 +60,6 @@ func markdownBlock(m *strings.Builder, b Block) {
 		}
 		m.WriteByte('\n')
 	case Figure:
-		if b.Words != "" {
-			fmt.Fprintf(m, "%s\n\n", plain(b.Words))
-		}
 		if !b.Table.empty() {
 			markdownTable(m, b.Table)
 		}

@@ -21,14 +21,14 @@ var (
 
 // A RankedList is what a system retrieved for one question.
 type RankedList struct {
-	ID, Cluster string
-	Ranked      []string // ids of documents, best first
-	Gold        []string // ids of the documents that contain the answer
+	Cluster string
+	Ranked  []string // ids of documents, best first
+	Gold    []string // ids of the documents that contain the answer
 }
 
 // RankedBy returns the list in the fields of an item, and false if there is none.
 func RankedBy(it deem.Item) (RankedList, bool) {
-	l := RankedList{ID: it.ID, Cluster: it.Cluster}
+	l := RankedList{Cluster: it.Cluster}
 	var ranked, gold bool
 	l.Ranked, ranked = ids(it.Fields, rankedFields)
 	l.Gold, gold = ids(it.Fields, goldFields)

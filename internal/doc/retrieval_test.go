@@ -44,7 +44,7 @@ func lists(n int) []doc.RankedList {
 	r := rand.New(rand.NewPCG(1, 2))
 	all := make([]doc.RankedList, n)
 	for i := range all {
-		all[i] = doc.RankedList{ID: fmt.Sprint(i), Cluster: fmt.Sprint(i % 40), Ranked: []string{}, Gold: []string{}}
+		all[i] = doc.RankedList{Cluster: fmt.Sprint(i % 40), Ranked: []string{}, Gold: []string{}}
 		for range r.IntN(15) {
 			all[i].Ranked = append(all[i].Ranked, fmt.Sprint("d", r.IntN(20)))
 		}

@@ -181,9 +181,6 @@ func (p *printer) block(b Block) {
 			p.line(cleanTabs(line))
 		}
 	case Figure:
-		if b.Words != "" {
-			p.wrap("", words.Clean(b.Words), "")
-		}
 		if !b.Table.empty() {
 			p.table(b.Table)
 		}

@@ -111,7 +111,16 @@ func Compare(ctx context.Context, st store.Store, runs []Compared, people []*Peo
 		b.Add(row)
 	}
 	for i, l := range labelled {
-		b.Labelled(i, l.labelling())
+		var drawn compare.Labelling
+		if c := l.agreement.Corrected(); c != nil {
+			drawn.Planned = c.Mix.Planned()
+			for _, t := range c.Mix.Tests {
+				if t.Differs {
+					drawn.Selected = append(drawn.Selected, t.Of)
+				}
+			}
+		}
+		b.Labelled(i, drawn)
 	}
 	return b, nil
 }
@@ -140,22 +149,6 @@ func (l *labelledRun) watch(records iter.Seq2[deem.Record, error]) iter.Seq2[dee
 			}
 		}
 	}
-}
-
-// labelling says how the labels were drawn.
-func (l *labelledRun) labelling() compare.Labelling {
-	var out compare.Labelling
-	c := l.agreement.Corrected()
-	if c == nil {
-		return out
-	}
-	out.Planned = c.Mix.Planned()
-	for _, t := range c.Mix.Tests {
-		if t.Differs {
-			out.Selected = append(out.Selected, t.Of)
-		}
-	}
-	return out
 }
 
 // flipsAtOnce is the number of items that are read in one batch.

@@ -292,7 +292,7 @@ func (r ErrataReport) notes() []string {
 	}
 	if r.Accepted > 0 {
 		add("%s of %s with a wrong reference %s taken for right: %s",
-			words.Comma(r.Accepted), words.Count(r.Overall.Faulty, "item"), pick(r.Accepted, "was", "were"), doc.IDs(r.Examples, r.Accepted))
+			words.Comma(r.Accepted), words.Count(r.Overall.Faulty, "item"), words.Form(r.Accepted, "was", "were"), doc.IDs(r.Examples, r.Accepted))
 	}
 	if n := r.Rejudged.Unasked; n > 0 {
 		cost := ""
@@ -306,23 +306,15 @@ func (r ErrataReport) notes() []string {
 		add("the list does not say what is right for %s: left out of the corrected score", words.Count(n, "item"))
 	}
 	if n := r.Corrected; n > 0 {
-		add("%s %s the corrected reference already, and %s as sound", words.Count(n, "item"), pick(n, "has", "have"), pick(n, "counts", "count"))
+		add("%s %s the corrected reference already, and %s as sound", words.Count(n, "item"), words.Form(n, "has", "have"), words.Form(n, "counts", "count"))
 	}
 	if r.Overall.Faulty > 0 {
 		if r.Absent > 0 {
-			add("%s that can move a score %s no item of the run", words.Count(r.Absent, "fault"), pick(r.Absent, "concerns", "concern"))
+			add("%s that can move a score %s no item of the run", words.Count(r.Absent, "fault"), words.Form(r.Absent, "concerns", "concern"))
 		}
 		add("the ceiling counts known faults: those that nobody has found yet lower it further, and a judge that gives part of the score may exceed it a little")
 	}
 	return notes
-}
-
-// pick returns the word form for n.
-func pick(n int, singular, plural string) string {
-	if n == 1 {
-		return singular
-	}
-	return plural
 }
 
 // maxKinds is the number of kinds of errors in the text; JSON has them all.
@@ -345,7 +337,7 @@ func (r ErrataReport) AddTo(d *doc.Document) {
 	facts := doc.Facts{
 		{Name: "errata", Text: fmt.Sprintf("%s, hash %s, %s known, %s can move a score", r.File, deem.ShortHash(r.Hash), words.Comma(r.Known), words.Comma(r.Corrupting))},
 		{Name: "items", Text: fmt.Sprintf("%s of %s %s a wrong reference%s", words.Comma(r.Overall.Faulty), words.Count(r.Overall.Items, "item"),
-			pick(r.Overall.Faulty, "has", "have"), doc.Prefix(": ", strings.Join(kinds, ", ")))},
+			words.Form(r.Overall.Faulty, "has", "have"), doc.Prefix(": ", strings.Join(kinds, ", ")))},
 	}
 	t := doc.Table{Columns: []doc.Column{doc.Col(""), doc.Est("value [95%]"), doc.Num("n"), doc.Num("unjudged"), doc.Col("")}}
 	whole := ""
@@ -355,7 +347,7 @@ func (r ErrataReport) AddTo(d *doc.Document) {
 			t.Rows = append(t.Rows, r.block(d, l.Category, l)...)
 		}
 		if r.Whole > 0 {
-			whole = fmt.Sprintf("No wrong reference in %s %s: the numbers stay as published.", words.Comma(r.Whole), pick(r.Whole, "other category", "other categories"))
+			whole = fmt.Sprintf("No wrong reference in %s %s: the numbers stay as published.", words.Comma(r.Whole), words.Form(r.Whole, "other category", "other categories"))
 		}
 	}
 	d.Add(doc.Section{ID: "errata", Blocks: []doc.Block{facts, t, doc.Paragraph{Text: whole}}})

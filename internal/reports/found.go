@@ -15,6 +15,8 @@ import (
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/judge"
+	"deem/judge/cascade"
+	"deem/judge/panel"
 	"deem/report"
 )
 
@@ -174,21 +176,51 @@ func Of(ctx context.Context, st store.Store, run store.Run, want Options) (Found
 	return r.Found(run).WithParts(ctx, st)
 }
 
-// WithParts adds the results of the parts of the judge, and the benchmark's own numbers.
+// WithParts adds the benchmark's own numbers, and the results of the parts of the judge over
+// the first trial.
 func (f Found) WithParts(ctx context.Context, st store.Store) (Found, error) {
-	inside, err := partsOf(ctx, st, f.Run)
-	if err != nil {
-		return Found{}, err
-	}
-	if inside != nil {
-		f.Report.Members = inside
-	}
 	if f.Published != nil {
 		var text strings.Builder
 		if err := f.Published.Text(&text); err != nil {
 			return Found{}, err
 		}
 		f.Report.Published, f.Report.PublishedText = f.Published.JSON(), text.String()
+	}
+	spec := SpecOf(f.Run)
+	if !spec.Composed() || spec.Kind == judge.KindPairwise {
+		return f, nil
+	}
+	members := NewPanel(PartNames(spec), spec.Rule, spec.Kind == judge.KindRepeat)
+	stages := Cascade{Promise: SettingsOf(f.Run.Spec).Promise}
+	for _, s := range spec.Members {
+		stages.Stages = append(stages.Stages, Stage{Name: s.Name, Threshold: s.Threshold, Models: s.Judge.Models()})
+	}
+	for rec, err := range st.Records(ctx, f.Run.ID, store.Query{Trial: new(int), Brief: true, WithCalls: true}) {
+		if err != nil {
+			return Found{}, err
+		}
+		if spec.Kind == judge.KindCascade {
+			stage := 0
+			if rec.Verdict != nil {
+				stage = int(rec.Verdict.Aspects[cascade.StageAspect])
+			}
+			stages.Add(stage, rec.Calls)
+		} else if votes, ok := panel.Votes(members.names, rec); ok {
+			outcome := panel.VoteNone
+			if rec.Verdict != nil {
+				outcome = panel.VoteNo
+				if rec.Verdict.Yes() {
+					outcome = panel.VoteYes
+				}
+			}
+			members.Add(votes, outcome)
+		}
+	}
+	if spec.Kind == judge.KindCascade {
+		stages.Finish()
+		f.Report.Members = stages
+	} else {
+		f.Report.Members = members.Panel()
 	}
 	return f, nil
 }

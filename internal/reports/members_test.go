@@ -21,7 +21,7 @@ const (
 )
 
 // writeText writes the document of a single report as text.
-func writeText(w io.Writer, r reports.Parts) error {
+func writeText(w io.Writer, r interface{ AddTo(d *doc.Document) }) error {
 	d := &doc.Document{}
 	r.AddTo(d)
 	return doc.Text(w, d, doc.TextOptions{Detail: true})

@@ -2,16 +2,12 @@ package reports
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 
-	"deem/internal/doc"
 	"deem/internal/reports/agree"
 	"deem/internal/store"
 	"deem/judge"
-	"deem/judge/cascade"
-	"deem/judge/panel"
 )
 
 // SpecOf returns the spec of the judge of a run. If it cannot be read, only the name is
@@ -60,47 +56,4 @@ func PartNames(s judge.Spec) []string {
 		names = append(names, m.Name)
 	}
 	return names
-}
-
-// Parts is a report on the parts of a judge.
-type Parts interface{ AddTo(d *doc.Document) }
-
-// partsOf returns the report on the parts of a run's judge, nil if it has none. Only the
-// first trial counts.
-func partsOf(ctx context.Context, st store.Store, run store.Run) (Parts, error) {
-	spec := SpecOf(run)
-	if !spec.Composed() || spec.Kind == judge.KindPairwise {
-		return nil, nil
-	}
-	members := NewPanel(PartNames(spec), spec.Rule, spec.Kind == judge.KindRepeat)
-	stages := Cascade{Promise: SettingsOf(run.Spec).Promise}
-	for _, s := range spec.Members {
-		stages.Stages = append(stages.Stages, Stage{Name: s.Name, Threshold: s.Threshold, Models: s.Judge.Models()})
-	}
-	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Brief: true, WithCalls: true}) {
-		if err != nil {
-			return nil, err
-		}
-		if spec.Kind == judge.KindCascade {
-			stage := 0
-			if rec.Verdict != nil {
-				stage = int(rec.Verdict.Aspects[cascade.StageAspect])
-			}
-			stages.Add(stage, rec.Calls)
-		} else if votes, ok := panel.Votes(members.names, rec); ok {
-			outcome := panel.VoteNone
-			if rec.Verdict != nil {
-				outcome = panel.VoteNo
-				if rec.Verdict.Yes() {
-					outcome = panel.VoteYes
-				}
-			}
-			members.Add(votes, outcome)
-		}
-	}
-	if spec.Kind == judge.KindCascade {
-		stages.Finish()
-		return stages, nil
-	}
-	return members.Panel(), nil
 }

@@ -128,11 +128,29 @@ func CompareWithPeople(ctx context.Context, st store.Store, run store.Run, p *Pe
 // the labels come from a store, it reads only labelled items in full, and passes on none of
 // their texts.
 func EachWithPeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options, visit func(agree.Pair)) error {
-	var known map[Drawn]labelledItem
-	if p.Kept() {
-		var err error
-		if known, err = p.look(ctx, st, run); err != nil {
-			return err
+	// What is stored for an item with a label: the label, and the fields that name the
+	// answering model.
+	type labelledItem struct {
+		truth  *agree.Truth
+		fields map[string]string
+	}
+	known := map[Drawn]labelledItem{}
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(p.ids)), lookAtOnce) { // none without a store
+		for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), IDs: ids}) {
+			if err != nil {
+				return err
+			}
+			truth := p.Of(rec.Item)
+			if truth == nil {
+				continue
+			}
+			it := labelledItem{truth: truth, fields: map[string]string{}}
+			for _, name := range agree.ModelFields {
+				if text, ok := rec.Item.Fields[name]; ok {
+					it.fields[name] = strings.Clone(text)
+				}
+			}
+			known[Drawn{strings.Clone(rec.Item.ID), rec.Position}] = it
 		}
 	}
 	// Labels from a file may have been selected by the length of a response.
@@ -151,39 +169,8 @@ func EachWithPeople(ctx context.Context, st store.Store, run store.Run, p *Peopl
 	return nil
 }
 
-// A labelledItem is what is stored for an item with a label: the label, and the fields that
-// name the answering model.
-type labelledItem struct {
-	truth  *agree.Truth
-	fields map[string]string
-}
-
 // lookAtOnce is the number of labelled items that are read in one batch.
 const lookAtOnce = 500
-
-// look reads the items of a run that have a label.
-func (p *People) look(ctx context.Context, st store.Store, run store.Run) (map[Drawn]labelledItem, error) {
-	known := map[Drawn]labelledItem{}
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(p.ids)), lookAtOnce) {
-		for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), IDs: ids}) {
-			if err != nil {
-				return nil, err
-			}
-			truth := p.Of(rec.Item)
-			if truth == nil {
-				continue
-			}
-			it := labelledItem{truth: truth, fields: map[string]string{}}
-			for _, name := range agree.ModelFields() {
-				if text, ok := rec.Item.Fields[name]; ok {
-					it.fields[name] = strings.Clone(text)
-				}
-			}
-			known[Drawn{strings.Clone(rec.Item.ID), rec.Position}] = it
-		}
-	}
-	return known, nil
-}
 
 // EachWithRun calls visit with each item of a run and the verdicts of both runs.
 func EachWithRun(ctx context.Context, st store.Store, run, other store.Run, o agree.Options, visit func(agree.Pair)) error {

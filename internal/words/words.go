@@ -32,11 +32,14 @@ func Plural(n int, one, many string) string {
 }
 
 // IsAre returns "is" or "are" for n.
-func IsAre(n int) string {
+func IsAre(n int) string { return Form(n, "is", "are") }
+
+// Form returns the form of a word for n.
+func Form(n int, one, many string) string {
 	if n == 1 {
-		return "is"
+		return one
 	}
-	return "are"
+	return many
 }
 
 // And joins names: "verdict, category and position".

@@ -147,9 +147,9 @@ func (b *Builder) annotators() *Annotators {
 		}
 	}
 	draws := min(cmp.Or(b.o.Draws, stat.DefaultDraws), max(leastDraws, mostRatings/(len(ratings)*len(b.votes))))
-	a.Alpha = agreement.KrippendorffInterval(ratings, draws, b.o.Seed, b.o.Level)
+	a.Alpha = agreement.KrippendorffInterval(ratings, draws, b.o.Seed, stat.DefaultLevel)
 	if len(a.Names) > 2 {
-		a.Fleiss = new(agreement.Fleiss(table, b.o.Level))
+		a.Fleiss = new(agreement.Fleiss(table, stat.DefaultLevel))
 		return a
 	}
 	var c agreement.Confusion
@@ -158,7 +158,7 @@ func (b *Builder) annotators() *Annotators {
 			c.Add(x == 1, y == 1)
 		}
 	}
-	a.Kappa = new(c.Kappa(b.o.Level))
+	a.Kappa = new(c.Kappa(stat.DefaultLevel))
 	return a
 }
 
@@ -215,14 +215,14 @@ func (b *Builder) scores(withheld bool) *Scores {
 	for _, it := range b.alone {
 		judge.Add(it.cluster, it.score, 1)
 	}
-	s := &Scores{N: len(y), People: people.Score(b.o.Level, false)}
+	s := &Scores{N: len(y), People: people.Score(stat.DefaultLevel, false)}
 	s.Pearson = correlation(agreement.Pearson(yhat, y))
 	s.Spearman = correlation(agreement.Spearman(yhat, y))
 	s.Kendall = correlation(agreement.KendallTauB(yhat, y))
 	if withheld {
 		return s
 	}
-	s.Raw = new(judge.Score(b.o.Level, false))
+	s.Raw = new(judge.Score(stat.DefaultLevel, false))
 	if len(b.alone) > 0 {
 		s.Corrected = new(b.ppi(func(it paired) float64 { return it.score }, func(it paired) float64 { return it.judgeScore },
 			func(it single) float64 { return it.score }))
@@ -243,7 +243,7 @@ func (b *Builder) ppi(people, judge func(paired) float64, alone func(single) flo
 		theirs.Add(alone(it), 1)
 	}
 	// The lists satisfy the requirements of NewPPI, so there is no error.
-	ppi, _ := agreement.NewPPI(y, yhat, others, agreement.PPIOptions{Level: b.o.Level})
+	ppi, _ := agreement.NewPPI(y, yhat, others, agreement.PPIOptions{Level: stat.DefaultLevel})
 	mean := theirs.Mean()
 	rectifier := ppi.Value - float64(ppi.Lambda*mean)
 	labelled, unlabelled, all := float64(len(y)), float64(len(others)), float64(len(y)+len(others))
@@ -313,20 +313,20 @@ func (b *Builder) own() *Own {
 	}
 	if len(mine) > 0 {
 		m := b.measure("", mine, nil)
-		o.Own, o.OwnLeniency = &m, leniency(m.Confusion, b.o.Level)
+		o.Own, o.OwnLeniency = &m, leniency(m.Confusion)
 	}
 	if len(others) > 0 {
 		m := b.measure("", others, nil)
-		o.Others, o.OthersLeniency = &m, leniency(m.Confusion, b.o.Level)
+		o.Others, o.OthersLeniency = &m, leniency(m.Confusion)
 	}
 	if len(mine) > 0 && len(others) > 0 {
 		x, y := o.Own.Confusion, o.Others.Confusion
-		o.FalseAccept = new(stat.Difference(stat.Proportion(x.FP, x.FP+x.TN, b.o.Level), stat.Proportion(y.FP, y.FP+y.TN, b.o.Level), b.o.Level))
+		o.FalseAccept = new(stat.Difference(stat.Proportion(x.FP, x.FP+x.TN, stat.DefaultLevel), stat.Proportion(y.FP, y.FP+y.TN, stat.DefaultLevel), stat.DefaultLevel))
 	}
 	return o
 }
 
 // leniency returns the judge's rate of yes minus that of people, on the same items.
-func leniency(c agreement.Confusion, level float64) *stat.Estimate {
-	return new(stat.PairedProportions(c.FP, c.FN, c.N(), level))
+func leniency(c agreement.Confusion) *stat.Estimate {
+	return new(stat.PairedProportions(c.FP, c.FN, c.N(), stat.DefaultLevel))
 }

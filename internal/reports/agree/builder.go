@@ -7,7 +7,6 @@ import (
 
 	"deem"
 	"deem/internal/words"
-	"deem/stat"
 )
 
 // Version is the version of the JSON form of an [Agreement].
@@ -31,9 +30,8 @@ type Options struct {
 	Labels  []string
 	Ordered bool
 
-	Level float64 // of all intervals; 0 means 0.95
-	Seed  uint64  // of the bootstrap of alpha
-	Draws int     // of the bootstrap; 0 means [stat.DefaultDraws], and fewer for very many items
+	Seed  uint64 // of the bootstrap of alpha
+	Draws int    // of the bootstrap; 0 means [stat.DefaultDraws], and fewer for very many items
 
 	// Width is the requested width of the corrected interval, from end to end; 0 means
 	// none.
@@ -140,9 +138,6 @@ type paired struct {
 
 // New returns a builder.
 func New(o Options) *Builder {
-	if o.Level <= 0 || o.Level >= 1 {
-		o.Level = stat.DefaultLevel
-	}
 	b := &Builder{o: o, names: map[string]string{}}
 	if o.Registry != nil {
 		b.registry = &registry{known: map[string]Known{}, now: map[string]string{}, met: map[string]bool{}}
@@ -223,7 +218,7 @@ func (b *Builder) addBoth(p Pair) {
 		judge: v.Yes(), truth: t.Yes, judgeScore: v.Score, score: t.Score, label: strings.Clone(v.Label), truthLabel: strings.Clone(t.Label),
 		stratum: t.Stratum, of: t.Of, probability: t.Probability,
 	}
-	for _, name := range modelFields {
+	for _, name := range ModelFields {
 		if model := p.Item.Fields[name]; model != "" {
 			it.model = strings.Clone(model)
 			break
@@ -279,5 +274,5 @@ func clip(s string) string {
 	return strings.Clone(words.Clip(s, 400))
 }
 
-// modelFields are the fields of an item that may name the model that answered.
-var modelFields = []string{"answer_model", "system", "system_model"}
+// ModelFields are the fields of an item that may name the model that answered.
+var ModelFields = []string{"answer_model", "system", "system_model"}

@@ -66,7 +66,7 @@ func (b *Builder) Corrected() *Corrected {
 			yes++
 		}
 	}
-	level := w.o.Level
+	const level = stat.DefaultLevel
 	k := &Corrected{People: s.share(func(truth, _ bool) bool { return truth }, func(_, _ bool) bool { return true }), Stratified: w.stratified(), Unlabelled: n}
 	all := raw.Moments()
 	share := stat.WeightedProportion(all, level)
@@ -231,7 +231,7 @@ const differs = 0.99
 
 // mix compares the labelled items with the others.
 func (b *Builder) mix(c agreement.Confusion, yes, n int) Mix {
-	m := Mix{Labelled: c.JudgeRate(b.o.Level), Unlabelled: stat.Proportion(yes, n, b.o.Level)}
+	m := Mix{Labelled: c.JudgeRate(stat.DefaultLevel), Unlabelled: stat.Proportion(yes, n, stat.DefaultLevel)}
 	if n == 0 {
 		return m
 	}
@@ -275,7 +275,7 @@ func (b *Builder) stratified() stat.Estimate {
 	s := b.sampleOf(b.both, b.alone)
 	b.how = how
 	if s.strata == nil && how != byProbability {
-		est := stat.Proportion(0, 0, b.o.Level)
+		est := stat.Proportion(0, 0, stat.DefaultLevel)
 		est.N, est.Method, est.Warnings = len(b.both), stat.MethodNone, []string{WarnPart}
 		return est
 	}

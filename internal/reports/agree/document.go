@@ -18,9 +18,6 @@ import (
 // JSON writes the agreement as JSON.
 func (a Agreement) JSON(w io.Writer) error { return doc.JSON(w, a) }
 
-// ModelFields returns the fields of an item that may name the model that answered.
-func ModelFields() []string { return slices.Clone(modelFields) }
-
 // Who returns the side treated as correct: "people", or the name of another judge.
 func (a Agreement) Who() string {
 	if a.People {

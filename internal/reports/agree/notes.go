@@ -20,13 +20,13 @@ func (b *Builder) notes(a Agreement) []string {
 	case c.Both == 0:
 		add("no item has both a verdict and a label: agreement is unknown")
 	case c.Both < few:
-		add("only %s both a verdict and a label: every number here is a rough guess", has(c.Both))
+		add("only %s both a verdict and a label: every number here is a rough guess", words.Plural(c.Both, "item has", "items have"))
 	}
 	if note := b.noteMix(a.Corrected); note != "" {
 		list = append(list, note)
 	}
 	if b.unjudgedLabels > 0 {
-		add("%s a label of %s but no verdict, and no number here counts them", has(b.unjudgedLabels), a.Who())
+		add("%s a label of %s but no verdict, and no number here counts them", words.Plural(b.unjudgedLabels, "item has", "items have"), a.Who())
 	}
 	if c.Undecided > 0 {
 		add("%s: the score counts each with its probability; agreement, kappa, false accepts and false rejects are over decided items", words.Count(c.Undecided, "undecided item"))
@@ -66,14 +66,6 @@ func (b *Builder) notes(a Agreement) []string {
 		add("judge and system share the model family %s on some of the items: see the answers of its own family", o.Family)
 	}
 	return list
-}
-
-// has returns "1 item has" or "2 items have".
-func has(n int) string {
-	if n == 1 {
-		return "1 item has"
-	}
-	return words.Count(n, "item") + " have"
 }
 
 // noteMix says how labels were drawn, as far as can be seen.

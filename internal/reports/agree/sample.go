@@ -37,7 +37,6 @@ func (t traits) predicted(yes bool, score float64) float64 {
 
 // A sample is labelled items with the way they were drawn from the judged items of a run.
 type sample struct {
-	level float64
 	both  []paired
 	table agreement.YesNo // of weights
 
@@ -68,7 +67,7 @@ func (s *stratum) add(o stratum) {
 // sampleOf returns labelled items as a sample of judged items, of which those in alone have
 // no label.
 func (b *Builder) sampleOf(both []paired, alone []single) *sample {
-	s := &sample{level: b.o.Level, both: both, weight: make([]float64, len(both)), place: make([]int, len(both))}
+	s := &sample{both: both, weight: make([]float64, len(both)), place: make([]int, len(both))}
 	how := b.drawn()
 	if how == byVerdict || how == byPlan {
 		s.stratify(alone, how == byPlan)
@@ -292,7 +291,7 @@ func (s *sample) share(hit, of func(truth, judge bool) bool) stat.Estimate {
 		}
 	}
 	if n == 0 {
-		return stat.Proportion(0, 0, s.level)
+		return stat.Proportion(0, 0, stat.DefaultLevel)
 	}
 	p, part := hits/weight, weight/s.table.Sum()
 	d := s.design(func(truth, judge bool) float64 {
@@ -309,13 +308,13 @@ func (s *sample) share(hit, of func(truth, judge bool) bool) stat.Estimate {
 		// about.
 		d.DF = max(min(d.DF, float64(n-len(s.strata))), 1)
 	}
-	return d.Share(p, n, s.level)
+	return d.Share(p, n, stat.DefaultLevel)
 }
 
 // beyond returns a chance-corrected coefficient of agreement.
 func (s *sample) beyond(c agreement.Coefficient) stat.Estimate {
 	d := s.design(func(truth, judge bool) float64 { return s.table.Influence(c, truth, judge) })
-	return s.table.Beyond(c, len(s.both), d, s.level)
+	return s.table.Beyond(c, len(s.both), d, stat.DefaultLevel)
 }
 
 // mcc returns Matthews' correlation of the weighted counts, 0 if a side has no spread.

@@ -65,9 +65,9 @@ func (b *Builder) labelTable() *LabelTable {
 	}
 	share := hits / total
 	d := designOf(list, func(i, j int) float64 { return agreement.Number(i == j) - share })
-	t.Agreement = d.Share(share, len(list), b.o.Level)
+	t.Agreement = d.Share(share, len(list), stat.DefaultLevel)
 	kappa := func(w agreement.Weighting) stat.Estimate {
-		return weights.Kappa(w, len(list), designOf(list, weights.Influence(w)), b.o.Level)
+		return weights.Kappa(w, len(list), designOf(list, weights.Influence(w)), stat.DefaultLevel)
 	}
 	t.Kappa = kappa(agreement.Unweighted)
 	if t.Ordered {

@@ -184,7 +184,21 @@ func (b *Builder) settle(list []*found, categories bool) {
 	for i, adjusted := range adjust(p) {
 		d := tested[i]
 		d.Adjusted = &adjusted
-		d.equivalence(b.opts, len(tested))
+		if margin := b.opts.Margin; margin > 0 {
+			times := float64(len(tested))
+			lower, upper := stat.Equivalence(d.oneSided, margin)
+			e := &Equivalence{
+				Margin:   margin,
+				P:        math.Min(1, times*math.Max(lower, upper)),
+				NotWorse: math.Min(1, times*lower),
+				Interval: d.oneSided(1 - 2*alpha/times),
+			}
+			if n := e.Interval.Clusters; n > 0 && n < enoughForOneSided {
+				e.Interval = e.Interval.Warn(WarnOneSided)
+			}
+			e.Equivalent, e.NonInferior = e.P < alpha, e.NotWorse < alpha
+			d.Equivalence = e
+		}
 		if categories {
 			together := 1 - alpha/float64(len(tested))
 			est := d.at(together)
@@ -215,26 +229,6 @@ func (b *Builder) settle(list []*found, categories bool) {
 const WarnOneSided = "fewer than 60 clusters: where a few of them hold most of the difference, this test errs in up to 6% of cases instead of 5%"
 
 const enoughForOneSided = 60
-
-// equivalence tests whether the difference, one of many, is within the margin.
-func (d *found) equivalence(o Options, many int) {
-	if o.Margin == 0 {
-		return
-	}
-	alpha, times := 1-o.Level, float64(many)
-	lower, upper := stat.Equivalence(d.oneSided, o.Margin)
-	e := &Equivalence{
-		Margin:   o.Margin,
-		P:        math.Min(1, times*math.Max(lower, upper)),
-		NotWorse: math.Min(1, times*lower),
-		Interval: d.oneSided(1 - 2*alpha/times),
-	}
-	if n := e.Interval.Clusters; n > 0 && n < enoughForOneSided {
-		e.Interval = e.Interval.Warn(WarnOneSided)
-	}
-	e.Equivalent, e.NonInferior = e.P < alpha, e.NotWorse < alpha
-	d.Equivalence = e
-}
 
 // pairRows returns the differences of the other runs from the baseline.
 func (b *Builder) pairRows(pairings []Pairing, metric string, withheld bool) []Pair {

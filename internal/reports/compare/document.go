@@ -137,18 +137,11 @@ func (p *paper) answer() {
 		}
 		base := p.Runs[0].called()
 		var parts []string
-		for _, o := range []struct{ outcome, one, many string }{
-			{Better, "is better than " + base, "are better than " + base},
-			{Worse, "is worse than " + base, "are worse than " + base},
-			{Equivalent, "is equivalent to " + base, "are equivalent to " + base},
-			{Undecided, "is not shown to differ from " + base, "are not shown to differ from " + base},
+		for _, o := range []struct{ outcome, text string }{
+			{Better, "better than"}, {Worse, "worse than"}, {Equivalent, "equivalent to"}, {Undecided, "not shown to differ from"},
 		} {
 			if names := found[o.outcome]; len(names) > 0 {
-				verb := o.one
-				if len(names) > 1 {
-					verb = o.many
-				}
-				parts = append(parts, words.And(names)+" "+verb)
+				parts = append(parts, fmt.Sprintf("%s %s %s %s", words.And(names), words.IsAre(len(names)), o.text, base))
 			}
 		}
 		text := strings.Join(parts, "; ") + "."

@@ -192,11 +192,11 @@ func (b *Builder) lint(runs []Run) []Finding {
 		{KindCategory, "another category", &b.categories},
 	} {
 		if n := named(part.items); n.N > 0 {
-			list = append(list, itemsFinding(part.kind, n, fmt.Sprintf("%s %s in one run than in another", words.Count(n.N, "item")+has(n.N), part.what)))
+			list = append(list, itemsFinding(part.kind, n, fmt.Sprintf("%s %s in one run than in another", words.Plural(n.N, "item has", "items have"), part.what)))
 		}
 	}
 	if n := named(&b.weights); n.N > 0 {
-		f := itemsFinding(KindWeight, n, fmt.Sprintf("%s another weight or cluster in one run than in another; those of the first run count", words.Count(n.N, "item")+has(n.N)))
+		f := itemsFinding(KindWeight, n, fmt.Sprintf("%s another weight or cluster in one run than in another; those of the first run count", words.Plural(n.N, "item has", "items have")))
 		f.Level = Warning
 		list = append(list, f)
 	}
@@ -231,13 +231,6 @@ func (b *Builder) lint(runs []Run) []Finding {
 	}
 	slices.SortStableFunc(list, func(x, y Finding) int { return strings.Compare(x.Level, y.Level) })
 	return list
-}
-
-func has(n int) string {
-	if n == 1 {
-		return " has"
-	}
-	return " have"
 }
 
 // itemsFinding returns an error about items that names the first of them.

@@ -138,7 +138,7 @@ func (p *paper) claims(s System) {
 		}
 	}
 	if quiet := len(s.Claims) - len(t.Rows); quiet > 0 {
-		blocks = append(blocks, say("%s more %s, by category and the like.", words.Comma(quiet), map[bool]string{true: "agrees", false: "agree"}[quiet == 1]))
+		blocks = append(blocks, say("%s more %s, by category and the like.", words.Comma(quiet), words.Form(quiet, "agrees", "agree")))
 	}
 	if len(s.Claims) == 0 {
 		blocks = append(blocks, say("The file claims no number; --claimed says what was published."))
