@@ -94,12 +94,7 @@ func markdownTable(m *strings.Builder, t Table) {
 			if i >= len(cells) {
 				break
 			}
-			c := cells[i]
-			text := c.Text
-			if len(c.IDs) > 0 {
-				text = c.ids()
-			}
-			texts[at] = plain(text) + markdownMarks(c.Marks)
+			texts[at] = plain(cells[i].text()) + markdownMarks(cells[i].Marks)
 		}
 		row(texts)
 	}

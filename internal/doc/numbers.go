@@ -111,8 +111,11 @@ func IDs(ids []string, all int) string {
 	return text
 }
 
-// ids returns the items of a cell.
-func (c Cell) ids() string {
+// text returns the text of a cell, or its items.
+func (c Cell) text() string {
+	if len(c.IDs) == 0 {
+		return c.Text
+	}
 	all := len(c.IDs)
 	if c.More {
 		all++

@@ -330,11 +330,7 @@ func (p *printer) grid(t Table) *grid {
 
 // cell returns the text of a cell with its marks.
 func (p *printer) cell(c Cell) string {
-	text := words.Clean(c.Text)
-	if len(c.IDs) > 0 {
-		text = c.ids()
-	}
-	return text + p.marked(c.Marks)
+	return words.Clean(c.text()) + p.marked(c.Marks)
 }
 
 // valueWidth returns the width of the value at the start of an estimate, 0 for words.

@@ -146,7 +146,23 @@ func Aggregate(w io.Writer, r report.Report, src AggregateSource) error {
 		}
 	}
 	system.Details = nonEmpty("system", c.System, "system_model", c.SystemModel)
-	b.scoring, b.details = b.llmScoring(), b.metricDetails()
+	d := nonEmpty("judge", c.Judge, "judge_hash", c.JudgeHash, "judge_kind", c.JudgeKind, "judge_note", c.JudgeNote, "reading", c.Reading,
+		"model", c.Model, "seen", strings.Join(r.Seen(), ", "), "counts", r.Counts(), "trials", strconv.Itoa(c.Trials),
+		"params", strings.Join(doc.Harness{Params: c.Params}.ParamList(), ", "),
+		"not_sent", strings.Join(doc.Harness{Dropped: c.Dropped}.DroppedList(), "; "), "excluded", strings.Join(c.Excluded, ", "))
+	for _, p := range c.Prompts {
+		d["prompt_sha256 "+p.Name] = p.SHA256
+	}
+	for _, f := range r.Failures {
+		d["unjudged "+string(f.Kind)] = strconv.Itoa(f.N)
+	}
+	if c.Lock != nil {
+		d["lock"] = c.Lock.Hash + ", " + c.Lock.Words()
+	}
+	if c.Errata != nil {
+		d["errata"] = c.Errata.File + ", sha256 " + c.Errata.Hash
+	}
+	b.scoring, b.details = b.llmScoring(), d
 	var results []evalResult
 	for _, f := range r.Metrics {
 		results = append(results, b.figures("", f)...)
@@ -267,28 +283,6 @@ func (b aggregator) llmScoring() *llmScoring {
 		})
 	}
 	return scoring
-}
-
-// metricDetails returns the remaining information of the card.
-func (b aggregator) metricDetails() map[string]string {
-	c := b.c
-	d := nonEmpty("judge", c.Judge, "judge_hash", c.JudgeHash, "judge_kind", c.JudgeKind, "judge_note", c.JudgeNote, "reading", c.Reading,
-		"model", c.Model, "seen", strings.Join(b.r.Seen(), ", "), "counts", b.r.Counts(), "trials", strconv.Itoa(c.Trials),
-		"params", strings.Join(doc.Harness{Params: c.Params}.ParamList(), ", "),
-		"not_sent", strings.Join(doc.Harness{Dropped: c.Dropped}.DroppedList(), "; "), "excluded", strings.Join(c.Excluded, ", "))
-	for _, p := range c.Prompts {
-		d["prompt_sha256 "+p.Name] = p.SHA256
-	}
-	for _, f := range b.r.Failures {
-		d["unjudged "+string(f.Kind)] = strconv.Itoa(f.N)
-	}
-	if c.Lock != nil {
-		d["lock"] = c.Lock.Hash + ", " + c.Lock.Words()
-	}
-	if c.Errata != nil {
-		d["errata"] = c.Errata.File + ", sha256 " + c.Errata.Hash
-	}
-	return d
 }
 
 // nonEmpty returns the pairs whose value is not empty.

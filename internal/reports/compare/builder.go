@@ -33,8 +33,8 @@ type Builder struct {
 	verdicts, unmarked       int // verdicts of all runs, and those without a pass mark
 	flips                    []Flip
 
-	labelled   [][]twice // by run: the items judged by it and the baseline, if there are labels
-	labellings map[int]Labelling
+	labelled   [][]twice   // by run: the items judged by it and the baseline, if there are labels
+	labellings []Labelling // by run
 }
 
 // A side collects the results of one run.
@@ -132,6 +132,7 @@ func New(runs []Run, o Options) *Builder {
 	b := &Builder{
 		runs: slices.Clone(runs), opts: o,
 		sides: make([]side, k), common: make([]tally, k), missing: make([]doc.Firsts, k),
+		labelled: make([][]twice, k), labellings: make([]Labelling, k),
 		strata: map[string][]pair{}, crowds: map[string]int{}, clusters: map[string][]float64{},
 	}
 	for i := range b.sides {

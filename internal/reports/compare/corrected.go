@@ -97,20 +97,12 @@ func (b *Builder) addLabels(j int, first, second *Cell) {
 			it.pass.Chance[s], it.score.Chance[s] = o.Chance, o.Chance
 		}
 	}
-	for len(b.labelled) <= j {
-		b.labelled = append(b.labelled, nil)
-	}
 	b.labelled[j] = append(b.labelled[j], it)
 }
 
 // Labelled sets how the labels of the i-th run were drawn. By default they count as drawn
 // at random.
-func (b *Builder) Labelled(i int, l Labelling) {
-	if b.labellings == nil {
-		b.labellings = map[int]Labelling{}
-	}
-	b.labellings[i] = l
-}
+func (b *Builder) Labelled(i int, l Labelling) { b.labellings[i] = l }
 
 // corrected returns the corrected differences of the other runs from the baseline, in their
 // order. It returns nil without any label; a difference has no estimate if there are too

@@ -83,14 +83,11 @@ func (b *Builder) rank(r *Report) {
 func (r *Report) column(judge int) []float64 {
 	var list []float64
 	for _, s := range r.Systems {
-		for _, score := range s.Scores {
-			if score.Judge == judge && score.Estimate != nil {
-				list = append(list, score.Estimate.Value)
-			}
+		est := s.score(judge)
+		if est == nil {
+			return nil
 		}
-	}
-	if len(list) != len(r.Systems) {
-		return nil
+		list = append(list, est.Value)
 	}
 	return list
 }
@@ -106,7 +103,7 @@ func (b *Builder) order(first, second *Part, level float64) Order {
 	}
 	up, down, better, worse := 0, 0, 0, 0
 	for j := range b.judges {
-		a, b := first.score(j), second.score(j)
+		a, b := first.system.score(j), second.system.score(j)
 		if a == nil || b == nil {
 			continue // One of the two scores is withheld or missing.
 		}
@@ -174,10 +171,10 @@ func paired(first, second *Part, judge int, level float64) stat.Estimate {
 }
 
 // score returns the score of a judge for the system, or nil.
-func (p *Part) score(judge int) *stat.Estimate {
-	for _, s := range p.system.Scores {
-		if s.Judge == judge {
-			return s.Estimate
+func (s System) score(judge int) *stat.Estimate {
+	for _, of := range s.Scores {
+		if of.Judge == judge {
+			return of.Estimate
 		}
 	}
 	return nil
