@@ -24,10 +24,6 @@ import (
 	"deem/internal/words"
 )
 
-// Problems is the error of [Open] for invalid rows: the first problems, and their total
-// number.
-type Problems = deem.Problems
-
 // A Source describes where items come from.
 type Source struct {
 	Names  []string  // files, folders, patterns or addresses; "-" is standard input; see [OpenFiles]
@@ -46,7 +42,6 @@ type Source struct {
 type Dataset struct {
 	files   *Files
 	columns *columns
-	names   []string
 	notes   []string
 	limit   int
 	size    int
@@ -55,7 +50,7 @@ type Dataset struct {
 
 // Open reads everything once, before any money is spent: it decides which column contains
 // which part, and checks encoding, syntax, ids, responses and weights of every row. If rows
-// are invalid, the error is a [*Problems]. Only a few rows are in memory at a time.
+// are invalid, the error is a [*deem.Problems]. Only a few rows are in memory at a time.
 func Open(ctx context.Context, src Source) (*Dataset, error) {
 	return open(ctx, src, idsInMemory)
 }
@@ -100,7 +95,7 @@ func open(ctx context.Context, src Source, idLimit int) (*Dataset, error) {
 		return nil, errors.Join(err, files.Close())
 	}
 	return &Dataset{
-		files: files, columns: cols, names: files.names, notes: s.notes(),
+		files: files, columns: cols, notes: s.notes(),
 		limit: src.Limit, size: s.items, hash: s.hash.String(),
 	}, nil
 }
@@ -137,7 +132,7 @@ func (d *Dataset) Items() iter.Seq2[deem.Item, error] {
 			}
 		}
 		if n != d.size {
-			yield(deem.Item{}, fmt.Errorf("read %s: %w: it had %s, now %d", listed(d.names), errChanged, words.Count(d.size, "item"), n))
+			yield(deem.Item{}, fmt.Errorf("read %s: %w: it had %s, now %d", Listed(d.files.names), errChanged, words.Count(d.size, "item"), n))
 		}
 	}
 }
@@ -160,7 +155,7 @@ func (d *Dataset) Hash() string { return d.hash }
 
 // Names returns the names of the files as the source gave them; names of data on the hub
 // include the commit.
-func (d *Dataset) Names() []string { return slices.Clone(d.names) }
+func (d *Dataset) Names() []string { return slices.Clone(d.files.names) }
 
 // Notes returns information about how the files were read: columns that were chosen by
 // their names, items without references, and so on.

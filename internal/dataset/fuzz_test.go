@@ -12,6 +12,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"deem"
 	"deem/internal/dataset"
 )
 
@@ -24,7 +25,7 @@ func check(t *testing.T, name, format, text string) {
 		t.Fatal(err)
 	}
 	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{path}, Format: format, Fields: []string{"evidence"}})
-	if ps, ok := errors.AsType[*dataset.Problems](err); ok {
+	if ps, ok := errors.AsType[*deem.Problems](err); ok {
 		checkProblems(t, ps, text)
 		return
 	}
@@ -50,7 +51,7 @@ func check(t *testing.T, name, format, text string) {
 	}
 }
 
-func checkProblems(t *testing.T, ps *dataset.Problems, text string) {
+func checkProblems(t *testing.T, ps *deem.Problems, text string) {
 	t.Helper()
 	if len(ps.List) == 0 || ps.Total < len(ps.List) {
 		t.Errorf("%d problems listed of %d", len(ps.List), ps.Total)

@@ -117,7 +117,7 @@ func TestSpilledDuplicates(t *testing.T) {
 	}
 	for _, limit := range []int{1, 100, 1 << 20} {
 		_, err := open(t.Context(), Source{Names: []string{name}}, limit)
-		ps, ok := errors.AsType[*Problems](err)
+		ps, ok := errors.AsType[*deem.Problems](err)
 		if !ok {
 			t.Fatalf("limit %d: open = %v, want *Problems", limit, err)
 		}

@@ -103,8 +103,8 @@ func optional(v Value) string {
 	return v.Str()
 }
 
-// listed joins names for a message.
-func listed(names []string) string {
+// Listed joins the first of many names for a message.
+func Listed(names []string) string {
 	const most = 12
 	if len(names) > most {
 		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
@@ -118,7 +118,7 @@ func (l *layout) noResponse(row *Row) error {
 	if l.response.of(row).form != absent {
 		return deem.WithHint(errors.New("the response is null"), "a system that gave nothing has the empty text as its response")
 	}
-	err := fmt.Errorf("no response (columns here: %s)", listed(row.names))
+	err := fmt.Errorf("no response (columns here: %s)", Listed(row.names))
 	if l.responsePath != "" {
 		return deem.WithHint(err, "every row needs column %q, with the empty text when the system gave nothing", l.responsePath)
 	}

@@ -76,7 +76,7 @@ func (s *survey) run(ctx context.Context) error {
 				continue
 			}
 			err := fmt.Errorf("no row has column %q, which is mapped to %s", path, target)
-			list := "the columns are " + listed(s.columns.seen)
+			list := "the columns are " + Listed(s.columns.seen)
 			if near := text.Closest(path, s.columns.seen); near != "" {
 				return deem.WithHint(err, "did you mean %s? %s", near, list)
 			}
@@ -103,7 +103,7 @@ func (s *survey) run(ctx context.Context) error {
 		for i, f := range s.files.files {
 			names[i] = f.name
 		}
-		return deem.WithHint(fmt.Errorf("no items in %s", listed(names)),
+		return deem.WithHint(fmt.Errorf("no items in %s", Listed(names)),
 			"a .jsonl file has one item per line: {\"question\": \"...\", \"references\": \"...\", \"response\": \"...\"}")
 	}
 	return nil

@@ -328,7 +328,7 @@ func TestManyProblems(t *testing.T) {
 		fmt.Fprintf(&b, "{\"id\":%d}\n{\"id\":\"ok-%d\",\"response\":\"r\"}\n", i, i%40)
 	}
 	_, err := dataset.Open(t.Context(), dataset.Source{Names: []string{write(t, "a.jsonl", b.String())}})
-	ps, ok := errors.AsType[*dataset.Problems](err)
+	ps, ok := errors.AsType[*deem.Problems](err)
 	if !ok {
 		t.Fatalf("Open = %v, want *Problems", err)
 	}
@@ -345,7 +345,7 @@ func TestProblemsGoOn(t *testing.T) {
 	text := "{\"id\":1,\"response\":\"r\"}\n{oops\n{\"id\":3,\"response\":\"r\"}\n\xff\n{\"id\":5}\n"
 	name := write(t, "a.jsonl", text)
 	_, err := dataset.Open(t.Context(), dataset.Source{Names: []string{name}})
-	ps, ok := errors.AsType[*dataset.Problems](err)
+	ps, ok := errors.AsType[*deem.Problems](err)
 	if !ok {
 		t.Fatalf("Open = %v, want *Problems", err)
 	}

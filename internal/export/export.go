@@ -139,7 +139,24 @@ func (run Run) Of(rec deem.Record) Row {
 		}
 	}
 	for i := range rec.Calls {
-		row.call(&rec.Calls[i])
+		c := &rec.Calls[i]
+		row.CallCount++
+		row.Model = c.Model
+		if c.Reply == nil {
+			row.Attempts += int64(max(c.Attempts, 1))
+			continue
+		}
+		// The last reply is the one that gave the verdict.
+		row.ModelReported, row.Fingerprint, row.Reply = c.Reply.Model, c.Reply.Fingerprint, c.Reply.Text
+		if c.Reply.Cached { // paid for earlier
+			row.CachedCount++
+			continue
+		}
+		row.Attempts += int64(max(c.Reply.Attempts, 1))
+		row.InputTokens += int64(c.Reply.Usage.Input)
+		row.OutputTokens += int64(c.Reply.Usage.Output)
+		row.CostMicros += c.Reply.CostMicros
+		row.LatencyMS += float64(c.Reply.Latency) / float64(time.Millisecond)
 	}
 	// Empty lists are easier for programs than null.
 	if row.References == nil {
@@ -155,26 +172,6 @@ func (run Run) Of(rec deem.Record) Row {
 		row.Parts = []Part{}
 	}
 	return row
-}
-
-// call adds the cost of one call. The last reply is the one that gave the verdict.
-func (r *Row) call(c *deem.Call) {
-	r.CallCount++
-	r.Model = c.Model
-	if c.Reply == nil {
-		r.Attempts += int64(max(c.Attempts, 1))
-		return
-	}
-	r.ModelReported, r.Fingerprint, r.Reply = c.Reply.Model, c.Reply.Fingerprint, c.Reply.Text
-	if c.Reply.Cached { // paid for earlier
-		r.CachedCount++
-		return
-	}
-	r.Attempts += int64(max(c.Reply.Attempts, 1))
-	r.InputTokens += int64(c.Reply.Usage.Input)
-	r.OutputTokens += int64(c.Reply.Usage.Output)
-	r.CostMicros += c.Reply.CostMicros
-	r.LatencyMS += float64(c.Reply.Latency) / float64(time.Millisecond)
 }
 
 // size returns the approximate size of the texts of a row in bytes.

@@ -2,7 +2,6 @@ package published
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,12 +43,12 @@ func (s *Set) readHarness(_ context.Context, src Source, c *content) error {
 	}
 	var rows []row
 	twice := 0
-	for i, e := range evaluations {
+	for _, e := range evaluations {
 		if !e.member("cutoff_results").has(cutoff) && judged[e.member("question_id").str()] {
 			twice++
 			continue
 		}
-		rows = append(rows, row{node: harnessRow(e, cutoff), file: file.file, line: file.line, path: fmt.Sprintf("evaluations[%d]", i)})
+		rows = append(rows, row{node: harnessRow(e, cutoff)})
 	}
 	if twice > 0 {
 		s.leave("%s left out because the same id stands in another row with a verdict", words.Count(twice, "row"))

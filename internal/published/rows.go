@@ -185,15 +185,7 @@ func noPick(name, what string, there []string) error {
 }
 
 // listed lists the first of many names.
-func listed(names []string) string {
-	const most = 12
-	rest := ""
-	if len(names) > most {
-		rest = fmt.Sprintf(" and %d more", len(names)-most)
-		names = names[:most]
-	}
-	return words.Printable(strings.Join(names, ", ")) + rest
-}
+func listed(names []string) string { return words.Printable(dataset.Listed(names)) }
 
 // take returns the value of a part and records its column.
 func (b *builder) take(r row, part string) node {

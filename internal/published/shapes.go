@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -97,7 +99,7 @@ func (s *Set) readAny(src Source, c *content) error {
 		if !w.isRow(p.node) {
 			w.rest = append(w.rest, p.node)
 		}
-		w.look(row{node: p.node, file: p.file, line: p.line}, 0)
+		w.look(row{node: p.node}, 0)
 	}
 	if len(w.rows) == 0 {
 		var list []row
@@ -174,6 +176,92 @@ func (s *Set) call(src Source, l layout, rows []row) error {
 	return nil
 }
 
+// The benchmarks that rows can belong to.
+const (
+	longMemEval = "longmemeval"
+	loCoMo      = "locomo"
+
+	// NoBenchmark means that rows belong to none.
+	NoBenchmark = "none"
+)
+
+// Benchmarks returns the valid values of [Source.Benchmark].
+func Benchmarks() []string { return []string{longMemEval, loCoMo, NoBenchmark} }
+
+// The number of questions in LongMemEval.
+const lmeQuestions = 500
+
+// lmeTypes are the types of its questions, and whether other datasets are unlikely to use
+// the same word. Many have a category knowledge-update.
+var lmeTypes = map[string]bool{
+	"single-session-user": true, "single-session-assistant": true, "single-session-preference": true,
+	"multi-session": false, "temporal-reasoning": false, "knowledge-update": false,
+}
+
+// lmeID matches ids of its questions: eight characters, nearly all of them hexadecimal, for
+// example gpt4_2655b836 and 0a995998_abs.
+var lmeID = regexp.MustCompile(`^(gpt4_)?[0-9a-f]{6}[0-9a-z]{2}(_[0-9a-z]{1,8})*$`)
+
+// isLoCoMo reports whether all categories are those of LoCoMo, and the questions are about
+// conversations.
+func (s *Set) isLoCoMo() bool {
+	for _, it := range s.items {
+		if it.Cluster == "" && !strings.HasPrefix(it.ID, "locomo_") || !slices.Contains([]string{"1", "2", "3", "4", "5"}, it.Category) {
+			return false
+		}
+	}
+	return len(s.items) > 0
+}
+
+// benchmarkOf returns the benchmark of rows: the one named by the user, or the detected
+// one. columns reports that they have columns of LongMemEval's own files.
+//
+// Rows belong to LongMemEval if all of their categories are types of its questions, and one
+// of them is a type that only it has, or all ids have its form, or the columns are those of
+// its own files. If the evidence is not sufficient, an error asks the user.
+func (s *Set) benchmarkOf(src Source, columns bool) (string, error) {
+	switch src.Benchmark {
+	case "":
+	case NoBenchmark:
+		return "", nil
+	case loCoMo:
+		if !s.isLoCoMo() {
+			return "", deem.WithHint(fmt.Errorf("%s: these are not results of LoCoMo: its categories are the numbers from 1 to 5, and each question belongs to a conversation", strings.Join(s.names, ", ")),
+				"--map category=COLUMN,cluster=COLUMN says which columns hold them")
+		}
+		return loCoMo, nil
+	default:
+		return src.Benchmark, nil
+	}
+	if s.isLoCoMo() {
+		return loCoMo, nil
+	}
+	its, only, ids := 0, false, true
+	found := map[string]bool{}
+	for _, it := range s.items {
+		unique, ok := lmeTypes[it.Category]
+		if ok {
+			its++
+			found[it.Category] = true
+		}
+		only, ids = only || unique, ids && lmeID.MatchString(it.ID)
+	}
+	all := its == len(s.items) && its > 0
+	names, why := strings.Join(slices.Sorted(maps.Keys(found)), ", "), ""
+	switch {
+	case all && (only || ids || columns):
+		return longMemEval, nil
+	case all:
+		why = fmt.Sprintf("all categories are types of its questions (%s), but neither ids nor columns are its own", names)
+	case only:
+		why = fmt.Sprintf("some categories are types that only it has (%s), but %s of %s have others", names, words.Count(len(s.items)-its, "row"), words.Count(len(s.items), "row"))
+	default:
+		return "", nil
+	}
+	return "", deem.WithHint(fmt.Errorf("%s: are these results of LongMemEval? %s", strings.Join(s.names, ", "), why),
+		"if they are: --benchmark %s; if they are not: --benchmark %s", longMemEval, NoBenchmark)
+}
+
 // The results of a public audit of LoCoMo's answer key.
 const (
 	loCoMoQuestions = 1540 // without category 5
@@ -248,10 +336,7 @@ func (s *Set) metaIn(n node, depth int) {
 // A row is an object of a file that is about one response.
 type row struct {
 	node
-	file         string
-	line         int
-	path         string // in an object that fills the whole file
-	conversation string // from the path; "" if unknown
+	conversation string // from the path to the row; "" if unknown
 }
 
 // A walker finds the rows of a file.
@@ -287,21 +372,16 @@ func (w *walker) look(r row, depth int) {
 		}
 		for i, v := range r.vals {
 			// The name of a list of rows is that of their conversation, unless it is a container.
-			name := r.keys[i]
-			inner := r
-			inner.node = v
-			inner.path = strings.TrimPrefix(r.path+"."+name, ".")
-			if inner.conversation == "" && v.kind == list && !slices.Contains(containers, name) {
+			inner := row{v, r.conversation}
+			if name := r.keys[i]; inner.conversation == "" && v.kind == list && !slices.Contains(containers, name) {
 				inner.conversation = name
 			}
 			w.look(inner, depth+1)
 		}
 	case r.kind == list:
-		for i, v := range r.vals {
+		for _, v := range r.vals {
 			if v.kind == object {
-				inner := r
-				inner.node, inner.path = v, fmt.Sprintf("%s[%d]", r.path, i)
-				w.look(inner, depth+1)
+				w.look(row{v, r.conversation}, depth+1)
 			}
 		}
 	}
