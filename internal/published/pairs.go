@@ -107,10 +107,8 @@ func (s *Set) pair(p piece) error {
 			continue
 		}
 		for j, order := range pairOrders {
-			rec := deem.Record{Position: position, Trial: len(pairOrders)*i + j}
 			o := winner(results.member(order), label)
-			rec.Verdict, rec.Failure = o.verdict, o.failure
-			s.records = append(s.records, rec)
+			s.records = append(s.records, deem.Record{Position: position, Trial: len(pairOrders)*i + j, Verdict: o.verdict, Failure: o.failure})
 		}
 		i++
 	}

@@ -237,38 +237,52 @@ func (s *Set) Identity() any {
 
 // WithoutCategory removes the items of a category and their recorded verdicts.
 func (s *Set) WithoutCategory(category, why string) error {
-	at := make([]int, len(s.items)) // new positions by old ones
 	var items []deem.Item
-	var truth []*deem.Verdict
-	unanswered, elsewhere := map[int]bool{}, map[string][]*deem.Verdict{}
+	var rows []int
 	for i, it := range s.items {
-		at[i] = -1
-		if it.Category == category {
-			continue
+		if it.Category != category {
+			items, rows = append(items, it), append(rows, i)
 		}
-		at[i] = len(items)
-		if s.unanswered[i] {
-			unanswered[len(items)] = true
-		}
-		if s.truth != nil {
-			truth = append(truth, s.truthAt(i))
-		}
-		for column, verdicts := range s.elsewhere {
-			elsewhere[column] = append(elsewhere[column], verdicts[i])
-		}
-		items = append(items, it)
 	}
 	if n := len(s.items) - len(items); n > 0 {
 		s.leave("%s of category %s left out, as %s says", words.Count(n, "row"), category, why)
 	}
-	records := slices.DeleteFunc(s.records, func(rec deem.Record) bool { return at[rec.Position] < 0 })
-	for i := range records {
-		records[i].Position = at[records[i].Position]
-	}
-	s.items, s.records, s.truth, s.unanswered, s.elsewhere, s.trials, s.replies = items, records, truth, unanswered, elsewhere, 0, 0
 	if len(items) == 0 {
 		return fmt.Errorf("%s: every row is of category %s, and %s leaves it out", strings.Join(s.names, ", "), category, why)
 	}
+	return s.replace(items, rows)
+}
+
+// replace replaces the items. Each takes over what was recorded for the row of the same
+// index in rows, which is the position of an item so far, or -1 for none.
+func (s *Set) replace(items []deem.Item, rows []int) error {
+	recorded := map[int][]deem.Record{}
+	for _, rec := range s.records {
+		recorded[rec.Position] = append(recorded[rec.Position], rec)
+	}
+	var records []deem.Record
+	var truth []*deem.Verdict
+	unanswered, elsewhere := map[int]bool{}, map[string][]*deem.Verdict{}
+	for i, row := range rows {
+		for _, rec := range recorded[row] {
+			rec.Position = i
+			records = append(records, rec)
+		}
+		if s.unanswered[row] {
+			unanswered[i] = true
+		}
+		if s.truth != nil {
+			var v *deem.Verdict
+			if row >= 0 && row < len(s.truth) {
+				v = s.truth[row]
+			}
+			truth = append(truth, v)
+		}
+		for column, verdicts := range s.elsewhere {
+			elsewhere[column] = append(elsewhere[column], verdicts[row])
+		}
+	}
+	s.items, s.records, s.truth, s.unanswered, s.elsewhere, s.trials, s.replies = items, records, truth, unanswered, elsewhere, 0, 0
 	return s.finish()
 }
 
@@ -281,14 +295,9 @@ func (s *Set) Adopt(items iter.Seq2[deem.Item, error]) (dropped int, err error) 
 		byID[it.ID] = i
 		byText[it.Question+"\x00"+it.Response] = append(byText[it.Question+"\x00"+it.Response], i)
 	}
-	recorded := map[int][]deem.Record{}
-	for _, rec := range s.records {
-		recorded[rec.Position] = append(recorded[rec.Position], rec)
-	}
 	var adopted []deem.Item
-	var records []deem.Record
-	var truth []*deem.Verdict
-	taken, unanswered := map[int]bool{}, map[int]bool{}
+	var rows []int
+	taken := map[int]bool{}
 	for it, err := range items {
 		if err != nil {
 			return 0, err
@@ -305,31 +314,12 @@ func (s *Set) Adopt(items iter.Seq2[deem.Item, error]) (dropped int, err error) 
 		}
 		if row >= 0 {
 			taken[row] = true
-			if s.unanswered[row] {
-				unanswered[len(adopted)] = true
-			}
-			for _, rec := range recorded[row] {
-				rec.Position = len(adopted)
-				records = append(records, rec)
-			}
 		}
-		if s.truth != nil {
-			truth = append(truth, s.truthAt(row))
-		}
-		adopted = append(adopted, it)
+		adopted, rows = append(adopted, it), append(rows, row)
 	}
 	dropped = len(s.items) - len(taken)
-	s.items, s.records, s.truth, s.trials, s.replies = adopted, records, truth, 0, 0
-	s.unanswered, s.elsewhere = unanswered, nil
-	return dropped, s.finish()
-}
-
-// truthAt returns the truth about a row, nil if there is none or no such row.
-func (s *Set) truthAt(row int) *deem.Verdict {
-	if row < 0 || row >= len(s.truth) {
-		return nil
-	}
-	return s.truth[row]
+	s.elsewhere = nil
+	return dropped, s.replace(adopted, rows)
 }
 
 // Truth returns the truth about each item, nil for an item without one, and whether a
