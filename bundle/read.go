@@ -54,11 +54,18 @@ func (r *Reader) prologue() error {
 	if err := next(r, kindJudge, &r.Judge); err != nil {
 		return err
 	}
-	l, err := r.peek()
-	if err == nil && l.kind == kindPrices {
-		err = next(r, kindPrices, &r.Prices)
+	l, err := r.take()
+	if err != nil {
+		return err
 	}
-	return err
+	if l.kind != kindPrices {
+		r.ahead = &l
+		return nil
+	}
+	if r.Prices, err = decode[json.RawMessage](l.body); err != nil {
+		return fmt.Errorf("line %d: %w", l.n, err)
+	}
+	return nil
 }
 
 // next reads a line of the given kind into v.
@@ -76,10 +83,11 @@ func next[T any](r *Reader, kind string, v *T) error {
 	return nil
 }
 
-// peek returns the next line without consuming it. A file that ends here is incomplete.
-func (r *Reader) peek() (line, error) {
-	if r.ahead != nil {
-		return *r.ahead, nil
+// take returns the next line. A file that ends here is incomplete.
+func (r *Reader) take() (line, error) {
+	if l := r.ahead; l != nil {
+		r.ahead = nil
+		return *l, nil
 	}
 	l, err := r.lines.more()
 	if err == nil && l.prev != r.head {
@@ -88,15 +96,8 @@ func (r *Reader) peek() (line, error) {
 	if err != nil {
 		return line{}, err
 	}
-	r.ahead = &l
+	r.head = l.hash
 	return l, nil
-}
-
-// take consumes and returns the next line.
-func (r *Reader) take() (line, error) {
-	l, err := r.peek()
-	r.ahead, r.head = nil, l.hash
-	return l, err
 }
 
 // Records yields the records in the order of the dataset. It can be used once. An error

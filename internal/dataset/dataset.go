@@ -91,7 +91,7 @@ func open(ctx context.Context, src Source, idLimit int) (*Dataset, error) {
 	}
 	s := &survey{files: files, columns: cols, limit: src.Limit, ids: newRegistry(idLimit)}
 	err = s.run(ctx)
-	if err = errors.Join(err, s.ids.close()); err != nil {
+	if err = errors.Join(err, closeTemp(s.ids.spill)); err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
 	return &Dataset{

@@ -171,10 +171,10 @@ func spooled(ctx context.Context, name string, r io.Reader) (*file, error) {
 	f.size, err = io.Copy(spool, io.LimitReader(r, maxSpool+1))
 	if err == nil && f.size > maxSpool {
 		err = deem.WithHint(fmt.Errorf("%s: it holds more than %d bytes", name, maxSpool), "write it to a file first, which may have any size")
-		return nil, errors.Join(err, f.close())
+		return nil, errors.Join(err, closeTemp(f.spool))
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("copy %s to a temporary file: %w", name, err), f.close())
+		return nil, errors.Join(fmt.Errorf("copy %s to a temporary file: %w", name, err), closeTemp(f.spool))
 	}
 	return f, nil
 }
@@ -190,20 +190,16 @@ func tempFile() (*os.File, error) {
 	return f, nil
 }
 
-// closeTemp closes and removes a temporary file.
+// closeTemp closes and removes a temporary file, if there is one.
 func closeTemp(f *os.File) error {
+	if f == nil {
+		return nil
+	}
 	err := f.Close()
 	if rmErr := os.Remove(f.Name()); rmErr != nil && !errors.Is(rmErr, fs.ErrNotExist) {
 		err = errors.Join(err, rmErr)
 	}
 	return err
-}
-
-func (f *file) close() error {
-	if f.spool == nil {
-		return nil
-	}
-	return closeTemp(f.spool)
 }
 
 // readerFunc is a function that implements io.Reader.
@@ -254,7 +250,7 @@ func (f *file) recognise(ctx context.Context, in Input) error {
 		if err = errors.Join(err, r.Close()); err != nil {
 			return err
 		}
-		err = f.close()
+		err = closeTemp(f.spool)
 		f.spool, f.size, f.packed, f.path = copied.spool, copied.size, unpacked, ""
 		return err
 	case f.format == formatJSON:

@@ -86,7 +86,7 @@ func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 			return nil, errors.Join(err, fs.Close())
 		}
 		if err := f.recognise(ctx, in); err != nil {
-			return nil, errors.Join(fmt.Errorf("read %s: %w", f.name, err), f.close(), fs.Close())
+			return nil, errors.Join(fmt.Errorf("read %s: %w", f.name, err), closeTemp(f.spool), fs.Close())
 		}
 		fs.files = append(fs.files, f)
 		fs.note(f.note)
@@ -101,7 +101,7 @@ var errClosed = errors.New("the files are closed")
 func (fs *Files) Close() error {
 	var err error
 	for _, f := range fs.files {
-		err = errors.Join(err, f.close())
+		err = errors.Join(err, closeTemp(f.spool))
 	}
 	fs.files = nil
 	return err

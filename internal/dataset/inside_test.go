@@ -161,7 +161,7 @@ func TestRegistry(t *testing.T) {
 		if (r.spill != nil) != (limit < 20_000) {
 			t.Errorf("limit %d: spilled = %v", limit, r.spill != nil)
 		}
-		if err := r.close(); err != nil {
+		if err := closeTemp(r.spill); err != nil {
 			t.Error(err)
 		}
 	}

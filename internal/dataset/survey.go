@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -175,9 +176,7 @@ func located(row *Row, err error) deem.Problem {
 // problem adds a problem and keeps the hint of err, if it is the first.
 func (s *survey) problem(p deem.Problem, err error) {
 	s.problems.Add(p)
-	if s.advice == "" {
-		s.advice = deem.HintOf(err)
-	}
+	s.advice = cmp.Or(s.advice, deem.HintOf(err))
 }
 
 var errNoID = errors.New("no id, but other rows have one")

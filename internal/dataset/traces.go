@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -208,9 +209,7 @@ func (t *trace) add(s traceSpan) {
 	case root && question != "" && response != "":
 		t.question, t.response, t.span, t.rooted, t.messages = question, response, s.ID, true, messages(find)
 	case !t.rooted && response != "" && question != "" && find(spanModel) != nil:
-		if t.question == "" {
-			t.question = question
-		}
+		t.question = cmp.Or(t.question, question)
 		t.response, t.span, t.messages = response, s.ID, messages(find) // of the last call
 	}
 	for _, name := range spanReference {
@@ -495,7 +494,7 @@ func (f *file) fromTraces(ctx context.Context) error {
 	if err = errors.Join(err, sizeErr); err != nil {
 		return errors.Join(err, closeTemp(spool))
 	}
-	err = f.close()
+	err = closeTemp(f.spool)
 	f.spool, f.size, f.packed, f.path, f.format = spool, size, unpacked, "", formatJSONL
 	f.note = fmt.Sprintf("reading %d traces of %s as items", n, f.name)
 	if silent > 0 {

@@ -135,10 +135,3 @@ func (r *registry) duplicates() (list []duplicate, total int, err error) {
 	}
 	return list, total, nil
 }
-
-func (r *registry) close() error {
-	if r.spill == nil {
-		return nil
-	}
-	return closeTemp(r.spill)
-}

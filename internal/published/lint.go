@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -120,9 +121,7 @@ func (s *Set) lintTwice() {
 		}
 		rows[key] = nil
 		ids++
-		if first == "" {
-			first = it.ID
-		}
+		first = cmp.Or(first, it.ID)
 		if slices.ContainsFunc(places, func(i int) bool { return score[i] != score[places[0]] }) {
 			differ++
 		}
@@ -199,9 +198,7 @@ func (s *Set) lintAlternatives() {
 			continue
 		}
 		n++
-		if first == "" {
-			first = it.ID
-		}
+		first = cmp.Or(first, it.ID)
 		if rights[i] {
 			right++
 		}

@@ -222,18 +222,19 @@ func (b *builder) item(r row) deem.Item {
 	} else if it.ID = fmt.Sprintf("q%d", index); it.Cluster != "" {
 		it.ID = it.Cluster + "/" + it.ID
 	}
+	fields := map[string]string{}
 	if date := r.member("question_date"); date.isScalar() {
-		it.Fields = map[string]string{"question_date": date.str()}
+		fields["question_date"] = date.str()
 	}
 	for _, field := range dataset.SystemFields() {
 		for _, name := range dataset.ColumnNames(field) {
-			if v := r.at(name); v.isScalar() && !v.blank() && it.Fields[field] == "" {
-				if it.Fields == nil {
-					it.Fields = map[string]string{}
-				}
-				it.Fields[field] = dataset.InMilliseconds(name, v.str())
+			if v := r.at(name); v.isScalar() && !v.blank() && fields[field] == "" {
+				fields[field] = dataset.InMilliseconds(name, v.str())
 			}
 		}
+	}
+	if len(fields) > 0 {
+		it.Fields = fields
 	}
 	return it
 }

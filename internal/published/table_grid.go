@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,10 +77,7 @@ func (t *Table) columns(g *grid, known []Category) error {
 		if at >= 0 {
 			c := known[at]
 			col.Category = c.ID
-			if col.Size == 0 {
-				col.Size = c.Size
-			}
-			if col.Size == c.Size {
+			if col.Size = cmp.Or(col.Size, c.Size); col.Size == c.Size {
 				col.Faulty = c.Faulty
 			} else {
 				t.Notes = append(t.Notes, fmt.Sprintf("%q has %d questions by the table and %d by %s: the table counts", name, col.Size, c.Size, t.Benchmark))
@@ -136,9 +134,7 @@ func (t *Table) whole(g *grid, known []Category) error {
 				}
 			}
 		}
-		if o.Size == 0 {
-			o.Size = max(sum, 0)
-		}
+		o.Size = cmp.Or(o.Size, max(sum, 0))
 		if o.Size == sum {
 			o.Faulty = faulty
 		}
@@ -162,10 +158,7 @@ func (t *Table) cells(g *grid) error {
 	ps := &deem.Problems{}
 	shares, marked := true, false
 	for i, row := range g.rows[1:] {
-		r := Row{Name: strings.Trim(row[0].text, "*_` ")}
-		if r.Name == "" {
-			r.Name = fmt.Sprintf("row %d", i+1)
-		}
+		r := Row{Name: cmp.Or(strings.Trim(row[0].text, "*_` "), fmt.Sprintf("row %d", i+1))}
 		for j, f := range row[1:] {
 			c, err := parseCell(f.text)
 			if err != nil {

@@ -2,6 +2,7 @@ package published
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -79,10 +80,7 @@ func ReadTable(name string, data []byte, o TableOptions) (*Table, error) {
 			g.rows[i] = append(g.rows[i], tableField{"", row[0].line})
 		}
 	}
-	t := &Table{File: g.file, Benchmark: o.Benchmark, Notes: g.notes}
-	if t.Benchmark == "" {
-		t.Benchmark = strings.TrimSpace(g.benchmark.text)
-	}
+	t := &Table{File: g.file, Benchmark: cmp.Or(o.Benchmark, strings.TrimSpace(g.benchmark.text)), Notes: g.notes}
 	var known []Category
 	if t.Benchmark != "" {
 		var err error

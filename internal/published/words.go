@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -116,10 +117,7 @@ func (v vocabulary) grade(n node) outcome {
 	if !ok {
 		return failed(deem.Unparseable, "the file says %s, which is not a number", clip(n.text))
 	}
-	scale := v.scale
-	if scale == 0 {
-		scale = 1
-	}
+	scale := cmp.Or(v.scale, 1)
 	if x < 0 || x > scale {
 		return failed(deem.OutOfRange, "the file says %s, which lies outside 0 to %v", clip(n.text), scale)
 	}

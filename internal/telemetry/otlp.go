@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -65,9 +66,7 @@ func (e *exporter) post(ctx context.Context, body message) error {
 		if err == nil || after < 0 {
 			return err
 		}
-		if after == 0 {
-			after = pause
-		}
+		after = cmp.Or(after, pause)
 		if time.Now().Add(after).After(deadline) {
 			return err
 		}
