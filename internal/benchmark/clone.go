@@ -38,6 +38,19 @@ func Embedded(files fs.FS) map[string]string {
 	return prompts
 }
 
+// Format fills a prompt like Python's str.format, in one pass, so that {question} inside a
+// value stays text. values alternates names and values.
+func Format(prompt string, values ...string) string {
+	pairs := []string{"{{", "{", "}}", "}"}
+	for i, value := range values {
+		if i%2 == 0 {
+			value = "{" + value + "}"
+		}
+		pairs = append(pairs, value)
+	}
+	return strings.NewReplacer(pairs...).Replace(prompt)
+}
+
 // Declared returns the judges declared by the embedded files judges/*.yaml, by name. It
 // panics if a file is invalid: a program that embeds judges must have tested them.
 func Declared(files fs.FS) map[string]*judge.Declaration {

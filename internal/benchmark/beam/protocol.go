@@ -292,7 +292,7 @@ func (p *P) readNugget(it deem.Item, reply string) (deem.Verdict, error) {
 // askNugget renders the prompt about one rubric item.
 func (p *P) askNugget(it deem.Item, item string) deem.Request {
 	if p.name != UpstreamName {
-		return p.request(p.prompts[promptSystem], format(p.prompts[promptNugget],
+		return p.request(p.prompts[promptSystem], benchmark.Format(p.prompts[promptNugget],
 			"question", it.Question, "nugget", item, "rubric_item", item, "llm_response", it.Response, "response", it.Response))
 	}
 	// Upstream replaces one mark after the other, so a mark inside a value is filled
@@ -312,13 +312,13 @@ func (p *P) askPositions(it deem.Item, rubric []string) deem.Request {
 	for i, item := range rubric {
 		list[i] = fmt.Sprintf("%d. %s", i+1, item)
 	}
-	return p.request(p.prompts[promptSystem], format(p.prompts[promptOrdering],
+	return p.request(p.prompts[promptSystem], benchmark.Format(p.prompts[promptOrdering],
 		"question", it.Question, "reference_ordering", strings.Join(list, "\n"), "response", it.Response))
 }
 
 // sameEventRequest renders the prompt that compares an event with a line of the response.
 func (p *P) sameEventRequest(item, line string) deem.Request {
-	return p.request(p.prompts[promptSameAsked], format(p.prompts[promptSame], "first_paragraph", item, "second_paragraph", line))
+	return p.request(p.prompts[promptSameAsked], benchmark.Format(p.prompts[promptSame], "first_paragraph", item, "second_paragraph", line))
 }
 
 func (p *P) request(system, user string) deem.Request {
@@ -330,17 +330,4 @@ func (p *P) request(system, user string) deem.Request {
 		Messages:    append(messages, deem.Message{Role: "user", Content: user}),
 		Temperature: p.params.Temperature, MaxTokens: p.params.MaxTokens, JSON: p.params.JSON,
 	}
-}
-
-// format fills a prompt like Python's str.format, in one pass. values alternates names and
-// values.
-func format(prompt string, values ...string) string {
-	pairs := []string{"{{", "{", "}}", "}"}
-	for i, value := range values {
-		if i%2 == 0 {
-			value = "{" + value + "}"
-		}
-		pairs = append(pairs, value)
-	}
-	return strings.NewReplacer(pairs...).Replace(prompt)
 }

@@ -2,12 +2,12 @@ package halumem
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 	"deem/judge"
 )
@@ -67,9 +67,8 @@ var promptOf = map[string]string{
 // A P is the protocol of eval_tools.py under one reading: one prompt per stage. It is
 // deterministic and safe for concurrent use.
 type P struct {
-	reading   string
-	prompts   map[string]string // the bytes, by stage
-	templates map[string]template
+	reading string
+	prompts map[string]string // the bytes, by stage
 }
 
 var (
@@ -83,16 +82,10 @@ func Protocol(reading string) (*P, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &P{reading: reading, prompts: map[string]string{}, templates: map[string]template{}}
+	p := &P{reading: reading, prompts: map[string]string{}}
+	all := benchmark.Embedded(promptFiles)
 	for stage, name := range promptOf {
-		data, err := promptFiles.ReadFile("prompts/" + name + ".txt")
-		if err != nil {
-			return nil, err
-		}
-		p.prompts[stage] = string(data)
-		if p.templates[stage], err = parseTemplate(p.prompts[stage]); err != nil {
-			return nil, fmt.Errorf("halumem/%s: %w", stage, err)
-		}
+		p.prompts[stage] = all[name]
 	}
 	return p, nil
 }
@@ -130,7 +123,7 @@ func (p *P) FailuresWrong() bool { return false }
 
 // Request renders the prompt of the item's stage.
 func (p *P) Request(it deem.Item) (deem.Request, error) {
-	t, ok := p.templates[it.Category]
+	prompt, ok := p.prompts[it.Category]
 	switch {
 	case !ok:
 		return deem.Request{}, deem.Failf(deem.Input, "halumem has no stage %q", it.Category)
@@ -144,19 +137,12 @@ func (p *P) Request(it deem.Item) (deem.Request, error) {
 		reference = it.References[0]
 	}
 	// A name means the same in every prompt.
-	req := deem.Prompt(t.fill(map[string]string{
-		"memories":              it.Response,
-		"expected_memory_point": reference,
-		"dialogue":              it.Fields[fieldDialogue],
-		"golden_memories":       it.Fields[fieldGolden],
-		"candidate_memory":      it.Response,
-		"updated_memory":        reference,
-		"original_memory":       it.Fields[fieldOriginal],
-		"question":              it.Question,
-		"reference_answer":      reference,
-		"key_memory_points":     it.Fields[fieldEvidence],
-		"response":              it.Response,
-	}))
+	req := deem.Prompt(benchmark.Format(prompt,
+		"memories", it.Response, "candidate_memory", it.Response, "response", it.Response,
+		"expected_memory_point", reference, "updated_memory", reference, "reference_answer", reference,
+		"dialogue", it.Fields[fieldDialogue], "golden_memories", it.Fields[fieldGolden],
+		"original_memory", it.Fields[fieldOriginal], "question", it.Question, "key_memory_points", it.Fields[fieldEvidence],
+	))
 	req.MaxTokens, req.Temperature = maxTokens, new(float64)
 	return req, nil
 }
@@ -177,51 +163,4 @@ func (p *P) Decide(it deem.Item) (deem.Verdict, bool) {
 		return deem.Verdict{Label: omission, Reason: "nothing was retrieved for this update, so nothing was asked"}, true
 	}
 	return deem.Verdict{}, false
-}
-
-// A template is a prompt with slots in the format of Python's str.format: {name} is a slot,
-// {{ and }} are braces. It is filled in one pass, so that {question} inside a memory stays
-// text.
-type template []part
-
-// A part of a template is literal text, or a slot if slot is not "".
-type part struct{ text, slot string }
-
-// parseTemplate splits a prompt into literal text and slots.
-func parseTemplate(prompt string) (template, error) {
-	var t template
-	var lit strings.Builder
-	for prompt != "" {
-		i := strings.IndexAny(prompt, "{}")
-		if i < 0 {
-			break
-		}
-		lit.WriteString(prompt[:i])
-		prompt = prompt[i:]
-		if strings.HasPrefix(prompt, "{{") || strings.HasPrefix(prompt, "}}") {
-			lit.WriteByte(prompt[0])
-			prompt = prompt[2:]
-			continue
-		}
-		end := strings.IndexByte(prompt, '}')
-		if prompt[0] == '}' || end < 2 {
-			return nil, errors.New("prompt has a brace that opens or closes nothing")
-		}
-		t = append(t, part{text: lit.String()}, part{slot: prompt[1:end]})
-		lit.Reset()
-		prompt = prompt[end+1:]
-	}
-	lit.WriteString(prompt)
-	return append(t, part{text: lit.String()}), nil
-}
-
-// fill returns the prompt with the slots filled. A slot without a value is a bug: the
-// protocol checks the slots of its prompts when it is created.
-func (t template) fill(slots map[string]string) string {
-	var b strings.Builder
-	for _, p := range t {
-		b.WriteString(p.text)
-		b.WriteString(slots[p.slot])
-	}
-	return b.String()
 }

@@ -1,11 +1,10 @@
 package halumem
 
 import (
-	"encoding/json"
 	"io"
 	"strconv"
-	"strings"
 
+	"deem/internal/benchmark"
 	"deem/internal/text"
 	"deem/internal/words"
 )
@@ -66,9 +65,7 @@ func (m *Metrics) WriteStats(w io.Writer) error {
 	if len(s.notes) > 0 {
 		file = append(file, text.Member{Key: "deem_notes", Value: s.notes})
 	}
-	var b strings.Builder
-	writeJSON(&b, file, 0)
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, benchmark.Dumps(file, "    "))
 	return err
 }
 
@@ -160,50 +157,4 @@ func (s *statFile) times() text.Dict {
 	}
 	d[2].Value = *adding + *searching
 	return d
-}
-
-// writeJSON writes a value like json.dumps with ensure_ascii=False and indent=4.
-func writeJSON(b *strings.Builder, v any, depth int) {
-	switch v := v.(type) {
-	case text.Dict:
-		writeBlock(b, "{", "}", depth, len(v), func(i int) {
-			b.WriteString(quote(v[i].Key) + ": ")
-			writeJSON(b, v[i].Value, depth+1)
-		})
-	case []any:
-		writeBlock(b, "[", "]", depth, len(v), func(i int) { writeJSON(b, v[i], depth+1) })
-	case string:
-		b.WriteString(quote(v))
-	case nil:
-		b.WriteString("null")
-	default: // Numbers are written in Python's repr format.
-		b.WriteString(text.Repr(v))
-	}
-}
-
-// writeBlock writes a list or an object of n entries.
-func writeBlock(b *strings.Builder, begin, end string, depth, n int, write func(i int)) {
-	b.WriteString(begin)
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString("\n" + strings.Repeat("    ", depth+1))
-		write(i)
-	}
-	if n > 0 {
-		b.WriteString("\n" + strings.Repeat("    ", depth))
-	}
-	b.WriteString(end)
-}
-
-// quote returns a JSON string with minimal escaping.
-func quote(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		panic("halumem: a string without a JSON: " + err.Error())
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -1,7 +1,6 @@
 package longmemeval2
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -187,106 +186,69 @@ func (m *Metrics) JSON() any {
 	}{Name, m.Lines(), append([]string{}, m.unjudged...), s, why}
 }
 
-// A number is a float in Python's format, null for nil.
-type number struct{ of *float64 }
-
-func (n number) MarshalJSON() ([]byte, error) {
-	if n.of == nil {
-		return []byte("null"), nil
-	}
-	return []byte(text.Float(*n.of)), nil
-}
-
-func share(k, n int) number {
+// share returns k/n, or nil if n is 0.
+func share(k, n int) any {
 	if n == 0 {
-		return number{}
+		return nil
 	}
-	return number{new(float64(k) / float64(n))}
+	return float64(k) / float64(n)
 }
 
-// A breakdown is a line of upstream's file.
-type breakdown struct {
-	Count   int    `json:"count"`
-	Correct number `json:"pct_correct"`
-	Wrong   number `json:"pct_answered_wrong"`
-	Unknown number `json:"pct_unknown"`
-}
-
-func (m *Metrics) breakdown(categories ...string) breakdown {
+// breakdown returns an entry of upstream's file.
+func (m *Metrics) breakdown(categories ...string) text.Dict {
 	c := m.merge(categories...)
-	return breakdown{c.N(), share(c.Right(), c.N()), share(c.N()-c.Right()-c.unknown, c.N()), share(c.unknown, c.N())}
-}
-
-// An ordered is an object that keeps the order of its keys.
-type ordered []struct {
-	key   string
-	value any
-}
-
-func (o ordered) MarshalJSON() ([]byte, error) {
-	out := []byte("{")
-	for i, m := range o {
-		value, err := json.Marshal(m.value)
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(strconv.AppendQuote(out, m.key), ':'), value...)
+	return text.Dict{
+		{Key: "count", Value: c.N()},
+		{Key: "pct_correct", Value: share(c.Right(), c.N())},
+		{Key: "pct_answered_wrong", Value: share(c.N()-c.Right()-c.unknown, c.N())},
+		{Key: "pct_unknown", Value: share(c.unknown, c.N())},
 	}
-	return append(out, '}'), nil
 }
 
 // WriteResults writes aggregated_metrics.json, which upstream's leaderboard reads, as far
 // as records contain its values.
 func (m *Metrics) WriteResults(w io.Writer) error {
-	by := func(names []string, parts func(string) []string) ordered {
-		var o ordered
+	by := func(names []string, parts func(string) []string) text.Dict {
+		var d text.Dict
 		for _, name := range names {
-			o = append(o, struct {
-				key   string
-				value any
-			}{name, m.breakdown(parts(name)...)})
+			d = append(d, text.Member{Key: name, Value: m.breakdown(parts(name)...)})
 		}
-		return o
+		return d
 	}
 	alone := func(name string) []string { return []string{name} }
 	all, non, abs := m.merge(append(append([]string{}, answerable...), unanswered...)...), m.merge(answerable...), m.merge(unanswered...)
-	file := ordered{
-		{"overall", ordered{
-			{"overall_full_set", share(all.Right(), all.N())},
-			{"overall_non_abstention_only", share(non.Right(), non.N())},
-			{"overall_abstention_only", share(abs.Right(), abs.N())},
-			{"count_all_questions", all.N()},
-			{"count_non_abstention", non.N()},
-			{"count_abstention", abs.N()},
+	file := text.Dict{
+		{Key: "overall", Value: text.Dict{
+			{Key: "overall_full_set", Value: share(all.Right(), all.N())},
+			{Key: "overall_non_abstention_only", Value: share(non.Right(), non.N())},
+			{Key: "overall_abstention_only", Value: share(abs.Right(), abs.N())},
+			{Key: "count_all_questions", Value: all.N()},
+			{Key: "count_non_abstention", Value: non.N()},
+			{Key: "count_abstention", Value: abs.N()},
 		}},
-		{"non_abstention_by_category", by(answerable, alone)},
-		{"abstention_by_category", by(unanswered, alone)},
-		{"combined_abstention_by_category", by(combinedAbs, func(name string) []string { return []string{name, name + "-abs"} })},
-		{"abstention_overall", m.breakdown(unanswered...)},
+		{Key: "non_abstention_by_category", Value: by(answerable, alone)},
+		{Key: "abstention_by_category", Value: by(unanswered, alone)},
+		{Key: "combined_abstention_by_category", Value: by(combinedAbs, func(name string) []string { return []string{name, name + "-abs"} })},
+		{Key: "abstention_overall", Value: m.breakdown(unanswered...)},
 	}
 	if n := all.N(); n > 0 && m.withToken == n {
-		file = append(file, ordered{{"tokens", ordered{
-			{"prompt_tokens", int(m.tokens[0])},
-			{"completion_tokens", int(m.tokens[1])},
-			{"total_tokens", int(m.tokens[0] + m.tokens[1])},
-			{"avg_prompt_tokens", number{new(m.tokens[0] / float64(n))}},
-			{"avg_completion_tokens", number{new(m.tokens[1] / float64(n))}},
-			{"avg_total_tokens", number{new((m.tokens[0] + m.tokens[1]) / float64(n))}},
-		}}}...)
+		in, out := m.tokens[0], m.tokens[1]
+		file = append(file, text.Member{Key: "tokens", Value: text.Dict{
+			{Key: "prompt_tokens", Value: int(in)},
+			{Key: "completion_tokens", Value: int(out)},
+			{Key: "total_tokens", Value: int(in + out)},
+			{Key: "avg_prompt_tokens", Value: in / float64(n)},
+			{Key: "avg_completion_tokens", Value: out / float64(n)},
+			{Key: "avg_total_tokens", Value: (in + out) / float64(n)},
+		}})
 	}
 	if n := all.N(); n > 0 && len(m.latencies) == n {
 		sum := 0.0
 		for _, x := range m.latencies {
 			sum += x
 		}
-		file = append(file, ordered{{"memory_query", ordered{{"avg_seconds", number{new(sum / float64(n))}}, {"total_seconds", number{&sum}}}}}...)
+		file = append(file, text.Member{Key: "memory_query", Value: text.Dict{{Key: "avg_seconds", Value: sum / float64(n)}, {Key: "total_seconds", Value: sum}}})
 	}
-	out, err := json.MarshalIndent(file, "", "  ")
-	if err == nil {
-		_, err = w.Write(append(out, '\n'))
-	}
+	_, err := io.WriteString(w, benchmark.Dumps(file, "  ")+"\n")
 	return err
 }

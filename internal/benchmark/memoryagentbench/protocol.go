@@ -108,13 +108,11 @@ func (p *P) Requests(it deem.Item) ([]deem.Request, error) {
 	}
 	// Like Python's strip.
 	summary := strings.TrimFunc(it.Response, func(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f })
-	// Like Python's format.
-	fill := strings.NewReplacer("{{", "{", "}}", "}", "{text}", summary, "{summary}", summary,
-		"{keypoints}", strings.Join(keypoints, "\n"), "{expert_summary}", it.References[0])
 	var reqs []deem.Request
 	for _, name := range parts {
 		params := params()
-		req := deem.Prompt(fill.Replace(p.prompts[name]))
+		req := deem.Prompt(benchmark.Format(p.prompts[name], "text", summary, "summary", summary,
+			"keypoints", strings.Join(keypoints, "\n"), "expert_summary", it.References[0]))
 		req.Temperature, req.TopP, req.MaxTokens, req.Seed = params.Temperature, params.TopP, params.MaxTokens, params.Seed
 		reqs = append(reqs, req)
 	}

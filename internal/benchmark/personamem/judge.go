@@ -100,9 +100,7 @@ func (p *OpenAnswers) Request(it deem.Item) (deem.Request, error) {
 	if strings.HasPrefix(strings.ToLower(preference), "do not") {
 		name = negative
 	}
-	// Like Python's format.
-	fill := strings.NewReplacer("{{", "{", "}}", "}", "{user_query}", it.Question, "{preference}", preference, "{model_response}", it.Response)
-	return deem.Prompt(fill.Replace(p.prompts[name])), nil
+	return deem.Prompt(benchmark.Format(p.prompts[name], "user_query", it.Question, "preference", preference, "model_response", it.Response)), nil
 }
 
 // The patterns of extract_judge_decision in inference_utils.py, in order.
