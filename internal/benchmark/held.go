@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // Held is a set of items in memory, for benchmarks that join several files and so must read
@@ -69,3 +71,22 @@ func (h *Held) Notes() []string { return slices.Clone(h.notes) }
 // Close does nothing, because all files are closed already. It makes Held interchangeable
 // with sets that must be closed.
 func (h *Held) Close() error { return nil }
+
+// FirstTen lists the first ten ids: enough to find a pattern, but not a whole page.
+func FirstTen(ids []string) string {
+	const most = 10
+	list := strings.Join(ids[:min(len(ids), most)], ", ")
+	if len(ids) > most {
+		list += ", ..."
+	}
+	return list
+}
+
+// Note appends a note about ids: their number and the first ten. Without ids it adds
+// nothing.
+func Note(notes, ids []string, noun, what string) []string {
+	if len(ids) == 0 {
+		return notes
+	}
+	return append(notes, fmt.Sprintf("%s %s: %s", words.Count(len(ids), noun), what, FirstTen(ids)))
+}

@@ -141,7 +141,7 @@ func (j Join) Open(ctx context.Context) (Set, error) {
 func (g *joining) rows(ctx context.Context, names []string, visit func(*Row) error) error {
 	columns := slices.Concat(g.ID, g.Response, g.Further)
 	in := Input{Names: names, Stdin: g.Stdin, Whole: g.IsRow, Want: func(column string) bool {
-		return slices.Contains(columns, column) || IsSystemColumn(column)
+		return slices.Contains(columns, column) || dataset.IsSystemColumn(column)
 	}}
 	notes, err := Visit(ctx, in, &g.problems, visit)
 	g.notes = append(g.notes, notes...)

@@ -22,12 +22,6 @@ type Value = dataset.Value
 // An Input says which files to read.
 type Input = dataset.Input
 
-// Files are files whose rows can be read more than once.
-type Files = dataset.Files
-
-// OpenFiles opens the inputs; see [dataset.OpenFiles].
-func OpenFiles(ctx context.Context, in Input) (*Files, error) { return dataset.OpenFiles(ctx, in) }
-
 // At returns a problem at a row.
 func At(row *Row, format string, args ...any) error {
 	return deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf(format, args...)}
@@ -51,9 +45,6 @@ func SetField(it *deem.Item, name, value string) {
 // fields of an item; see [dataset.SetSystemFields].
 func SetSystemFields(it *deem.Item, get func(path string) Value) { dataset.SetSystemFields(it, get) }
 
-// IsSystemColumn reports whether [SetSystemFields] reads a column.
-func IsSystemColumn(column string) bool { return dataset.IsSystemColumn(column) }
-
 // CheckNames returns an error if there is no file to read, or if standard input would be
 // read twice. It takes all names together, because a reader that opens data and responses
 // separately would not notice.
@@ -71,7 +62,7 @@ func CheckNames(names []string) error {
 // reader or of visit, is added to problems, and reading continues; any other error ends it.
 // Visit returns the notes about the files.
 func Visit(ctx context.Context, in Input, problems *Problems, visit func(*Row) error) (notes []string, err error) {
-	files, err := OpenFiles(ctx, in)
+	files, err := dataset.OpenFiles(ctx, in)
 	if err != nil {
 		return nil, err
 	}

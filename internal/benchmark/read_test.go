@@ -177,7 +177,7 @@ func reread(t *testing.T, name string, limit int) (benchmark.Reread, error) {
 			return deem.Item{ID: row.Get("id").Str()}, nil
 		})
 	}
-	in.Note(in.FileNotes()...)
+	in.Note(in.Files.Notes()...)
 	in.Note("a note")
 	s, err := in.Settle(read(t.Context()), read)
 	t.Cleanup(func() {

@@ -14,7 +14,7 @@ import (
 
 // A Reader reads the files of a [Reread] set.
 type Reader struct {
-	files *Files
+	*dataset.Files
 	names []string
 	notes []string
 	limit int
@@ -27,24 +27,14 @@ func NewReader(ctx context.Context, in Input, names []string, limit int) (*Reade
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{files: files, names: slices.Clone(names), limit: limit}, nil
+	return &Reader{Files: files, names: slices.Clone(names), limit: limit}, nil
 }
 
-// Rows yields the rows of the files.
-func (r *Reader) Rows(ctx context.Context) iter.Seq2[*Row, error] { return r.files.Rows(ctx) }
-
-// FileNotes returns remarks about the files. They are complete once all rows have been
-// read.
-func (r *Reader) FileNotes() []string { return r.files.Notes() }
-
-// Note adds remarks for the user.
+// Note adds remarks for the user to those of the files.
 func (r *Reader) Note(notes ...string) { r.notes = append(r.notes, notes...) }
 
 // String returns the names, for messages.
 func (r *Reader) String() string { return strings.Join(r.names, ", ") }
-
-// Close removes temporary files. Nothing can be read after it.
-func (r *Reader) Close() error { return r.files.Close() }
 
 // Settle counts the items and computes the hash of those up to the limit. It returns the
 // set of the items that read yields each time.

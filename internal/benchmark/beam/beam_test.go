@@ -118,7 +118,7 @@ func TestReadings(t *testing.T) {
 				if !ok {
 					continue
 				}
-				p, err := Protocol(ProtocolOptions{Judge: name, Reading: reading})
+				p, err := Protocol(name, Options{Reading: reading})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -133,7 +133,7 @@ func TestReadings(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Protocol(ProtocolOptions{Judge: Mem0Name, Reading: "strict"}); err == nil {
+	if _, err := Protocol(Mem0Name, Options{Reading: "strict"}); err == nil {
 		t.Error("there is no reading strict")
 	}
 }

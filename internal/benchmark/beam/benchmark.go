@@ -16,7 +16,7 @@ func Benchmark() benchmark.Benchmark {
 		Params:   []benchmark.Param{{Name: "repo", About: "a clone of github.com/mohammadtavakoli78/BEAM, from which beam/upstream reads its prompts"}},
 		Judges:   Judges(),
 		Judge: func(name string, o benchmark.Options) (benchmark.Judge, error) {
-			return benchmark.Asked(Protocol(ProtocolOptions{Judge: name, Reading: o.Reading, Repo: o.With["repo"], Prompts: o.Prompts}))
+			return benchmark.Asked(Protocol(name, o))
 		},
 		Origin:      OriginOf,
 		Open:        Open,

@@ -124,7 +124,7 @@ func (m *Metrics) countOwn(rec deem.Record) {
 	if rec.Judge != Mem0Name && rec.Judge != OmniName {
 		return
 	}
-	p, err := Protocol(ProtocolOptions{Judge: rec.Judge})
+	p, err := Protocol(rec.Judge, benchmark.Options{})
 	if err != nil {
 		return
 	}

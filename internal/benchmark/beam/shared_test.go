@@ -62,7 +62,7 @@ func decode[T any](t *testing.T, data []byte) T {
 // protocolOf returns a judge. Upstream's prompts are those of the shared folder.
 func protocolOf(t *testing.T, name, reading string) *P {
 	t.Helper()
-	o := ProtocolOptions{Judge: name, Reading: reading}
+	o := Options{Reading: reading}
 	if name == UpstreamName {
 		o.Prompts = map[string]string{
 			promptNugget:    string(field(t, "beam/prompts/unified_llm_judge_base_prompt.txt")),
@@ -70,7 +70,7 @@ func protocolOf(t *testing.T, name, reading string) *P {
 			promptSame:      string(field(t, "beam/prompts/event_equivalence_user.txt")),
 		}
 	}
-	p, err := Protocol(o)
+	p, err := Protocol(name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -457,11 +457,11 @@ json.dump(out, sys.stdout)
 // TestClone reads upstream's prompts from a clone, from Python source.
 func TestClone(t *testing.T) {
 	repo := t.TempDir()
-	_, err := Protocol(ProtocolOptions{Judge: UpstreamName})
+	_, err := Protocol(UpstreamName, Options{})
 	if err == nil || !strings.Contains(deem.HintOf(err), "--with repo=BEAM") {
 		t.Errorf("without a clone: %v, hint %q", err, deem.HintOf(err))
 	}
-	if _, err := Protocol(ProtocolOptions{Judge: UpstreamName, Repo: repo}); err == nil || !strings.Contains(err.Error(), "prompts.py") {
+	if _, err := Protocol(UpstreamName, Options{With: map[string]string{"repo": repo}}); err == nil || !strings.Contains(err.Error(), "prompts.py") {
 		t.Errorf("an empty folder: %v", err)
 	}
 	want := protocolOf(t, UpstreamName, "")
@@ -478,7 +478,7 @@ func TestClone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := Protocol(ProtocolOptions{Judge: UpstreamName, Repo: repo})
+	got, err := Protocol(UpstreamName, Options{With: map[string]string{"repo": repo}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -489,7 +489,7 @@ func TestClone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(repo, "src", "prompts.py"), []byte(`x = """changed"""`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Protocol(ProtocolOptions{Judge: UpstreamName, Repo: repo}); err == nil || !strings.Contains(err.Error(), "SHA-256") {
+	if _, err := Protocol(UpstreamName, Options{With: map[string]string{"repo": repo}}); err == nil || !strings.Contains(err.Error(), "SHA-256") {
 		t.Errorf("another prompt: %v", err)
 	}
 }

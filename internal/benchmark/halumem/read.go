@@ -102,7 +102,7 @@ func (s *Set) survey(ctx context.Context, requireAll bool) error {
 	case s.Len() == 0:
 		return fmt.Errorf("read %s: its users have no memory points, memories or questions", s.in)
 	}
-	s.in.Note(s.in.FileNotes()...)
+	s.in.Note(s.in.Files.Notes()...)
 	s.in.Note(r.odd.notes()...)
 	return nil
 }

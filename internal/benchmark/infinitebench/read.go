@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"deem"
 	"deem/internal/benchmark"
@@ -123,7 +125,7 @@ func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error
 			return err
 		}
 	}
-	s.in.Note(s.in.FileNotes()...)
+	s.in.Note(s.in.Files.Notes()...)
 	for _, src := range s.order {
 		for _, p := range src.unusable {
 			s.in.Note(p.Error() + ": the line is left out; upstream would stop at it")
@@ -186,4 +188,29 @@ func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
 	return benchmark.Made(usable, func(row *benchmark.Row) (deem.Item, error) {
 		return s.item(row, s.sources[row.File])
 	})
+}
+
+// filePrefix begins the name of a prediction file.
+const filePrefix = "preds_"
+
+// folder is upstream's file layout.
+var folder = benchmark.Folder{
+	Prefix: filePrefix, Is: isPredictions, Rank: table.Rank,
+	Example: "with the predictions of one system, as results/gpt4",
+	Usage:   "--data results/MODEL, the folder with its predictions",
+}
+
+// isPredictions reports whether a file with this name is a prediction file, compressed or
+// not.
+func isPredictions(name string) bool {
+	return strings.HasPrefix(name, filePrefix) && strings.Contains(name, ".jsonl")
+}
+
+// systemName returns the name of a file's folder, which upstream uses as the name of the
+// system.
+func systemName(file string) string {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	return filepath.Base(filepath.Dir(file))
 }

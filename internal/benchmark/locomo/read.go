@@ -48,7 +48,13 @@ func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.ambiguous()
+	// A response file without a response column, but with an "answer", is ambiguous. If some
+	// rows have a response, the others are simply without one.
+	lookalike := slices.IndexFunc(j.answers, func(r row) bool { return r.lookalike })
+	if lookalike >= 0 && !slices.ContainsFunc(j.answers, func(r row) bool { return r.answered }) {
+		j.wrong(j.answers[lookalike].place, deem.WithHint(errors.New("the row has an \"answer\" and no response, and \"answer\" may mean either"),
+			"call what the system gave \"response\""))
+	}
 	j.match()
 	j.missing(o.RequireAll)
 	if err := j.problems.Err(""); err != nil {
@@ -117,18 +123,6 @@ func (j *join) question(r row) error {
 func (j *join) answer(r row) error {
 	j.answers = append(j.answers, r)
 	return nil
-}
-
-// ambiguous reports a response file that has no response column, but an "answer". If some
-// rows have a response, the others are simply without one.
-func (j *join) ambiguous() {
-	if slices.ContainsFunc(j.answers, func(r row) bool { return r.answered }) {
-		return
-	}
-	if i := slices.IndexFunc(j.answers, func(r row) bool { return r.lookalike }); i >= 0 {
-		j.wrong(j.answers[i].place, deem.WithHint(errors.New("the row has an \"answer\" and no response, and \"answer\" may mean either"),
-			"call what the system gave \"response\""))
-	}
 }
 
 // both adds a row that contains the question and, if the system gave one, the response.

@@ -55,22 +55,18 @@ func (m *Metrics) Add(rec deem.Record) {
 	if !m.verdicts.Add(rec) {
 		return
 	}
-	if rec.Item.Fields[fieldEdition] == V2 {
-		m.addChoice(rec)
+	if rec.Item.Fields[fieldEdition] != V2 {
+		t, ok := m.tasks[rec.Item.Category]
+		if !ok {
+			t = &counts{even: rec.Item.Fields[fieldEdition] == E}
+			m.tasks[rec.Item.Category] = t
+			m.order = append(m.order, rec.Item.Category)
+		}
+		t.add(rec)
 		return
 	}
-	t, ok := m.tasks[rec.Item.Category]
-	if !ok {
-		t = &counts{even: rec.Item.Fields[fieldEdition] == E}
-		m.tasks[rec.Item.Category] = t
-		m.order = append(m.order, rec.Item.Category)
-	}
-	t.add(rec)
-}
-
-// addChoice counts a record of LongBench v2 in upstream's lines. Anything that is not easy
-// counts as hard, and anything that is neither short nor medium as long.
-func (m *Metrics) addChoice(rec deem.Record) {
+	// In upstream's lines of LongBench v2, anything that is not easy counts as hard, and
+	// anything that is neither short nor medium as long.
 	difficulty, length := "Hard", "Long"
 	if rec.Item.Fields[fieldDifficulty] == "easy" {
 		difficulty = "Easy"
@@ -246,4 +242,33 @@ func (m *Metrics) choice(name string) Line {
 		l.Score = &score
 	}
 	return l
+}
+
+// numpySum adds in numpy's order, so that the last digit is numpy's: in pairs of blocks of
+// up to 128 numbers, each in eight sums. It follows pairwise_sum in numpy's
+// loops_utils.h.src.
+func numpySum(list []float64) float64 {
+	const block = 128
+	n := len(list)
+	if n > block {
+		half := n / 2
+		half -= half % 8
+		return numpySum(list[:half]) + numpySum(list[half:])
+	}
+	sum, i := 0.0, 0
+	if n >= 8 {
+		// Every eighth number, then the sums in pairs.
+		var r [8]float64
+		copy(r[:], list)
+		for i = 8; i+8 <= n; i += 8 {
+			for k := range r {
+				r[k] += list[i+k]
+			}
+		}
+		sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
+	}
+	for _, x := range list[i:] {
+		sum += x
+	}
+	return sum
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"deem"
 	"deem/internal/benchmark"
@@ -156,3 +157,9 @@ func fill(prompt string, values ...string) string {
 	}
 	return b.String() + prompt
 }
+
+//go:embed judges/*.yaml prompts/mem0.txt
+var vendorFiles embed.FS
+
+// Vendors returns the judges that vendors published for the benchmark, by name.
+var Vendors = sync.OnceValue(func() map[string]*judge.Declaration { return benchmark.Declared(vendorFiles) })

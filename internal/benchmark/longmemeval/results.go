@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"deem/internal/benchmark"
+	"deem/internal/dataset"
 	"deem/internal/text"
 )
 
@@ -54,7 +55,7 @@ func WriteResults(ctx context.Context, w io.Writer, o Options, model string, ver
 	if len(names) == 0 {
 		names = o.Data
 	}
-	files, err := benchmark.OpenFiles(ctx, benchmark.Input{Names: names, Stdin: o.Stdin, Whole: join(o).IsRow})
+	files, err := dataset.OpenFiles(ctx, benchmark.Input{Names: names, Stdin: o.Stdin, Whole: join(o).IsRow})
 	if err != nil {
 		return 0, err
 	}
