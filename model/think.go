@@ -87,12 +87,8 @@ func (p *probing) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 		return deem.Reply{}, stopped
 	}
 	reply, err := p.inner.Complete(ctx, req)
-	return p.learn(req, reply, err)
-}
-
-// learn examines a reply. An error says nothing about the model: then other callers need
-// not wait, and the next reply decides.
-func (p *probing) learn(req deem.Request, reply deem.Reply, err error) (deem.Reply, error) {
+	// An error says nothing about the model: then other callers need not wait, and the next
+	// reply decides.
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {

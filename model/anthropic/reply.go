@@ -13,13 +13,24 @@ import (
 
 // A wireReply is the body of an answer, with the fields we use.
 type wireReply struct {
-	Type        string          `json:"type"`
-	Model       string          `json:"model"`
-	Content     []block         `json:"content"`
-	StopReason  string          `json:"stop_reason"`
-	StopDetails stopDetails     `json:"stop_details"`
-	Usage       usage           `json:"usage"`
-	Error       json.RawMessage `json:"error"` // some routers send errors with status 200
+	Type        string   `json:"type"`
+	Model       string   `json:"model"`
+	Content     []block  `json:"content"`
+	StopReason  string   `json:"stop_reason"`
+	StopDetails struct { // more about a refusal
+		Category    string `json:"category"`
+		Explanation string `json:"explanation"`
+	} `json:"stop_details"`
+	Usage struct {
+		InputTokens         int `json:"input_tokens"`
+		CacheCreationTokens int `json:"cache_creation_input_tokens"`
+		CacheReadTokens     int `json:"cache_read_input_tokens"`
+		OutputTokens        int `json:"output_tokens"`
+		OutputDetails       struct {
+			ThinkingTokens int `json:"thinking_tokens"`
+		} `json:"output_tokens_details"`
+	} `json:"usage"`
+	Error json.RawMessage `json:"error"` // some routers send errors with status 200
 }
 
 // A block is a part of the reply: text, thinking, or a tool call.
@@ -28,22 +39,6 @@ type block struct {
 	Text  string          `json:"text"`
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
-}
-
-// stopDetails has more information about a refusal.
-type stopDetails struct {
-	Category    string `json:"category"`
-	Explanation string `json:"explanation"`
-}
-
-type usage struct {
-	InputTokens         int `json:"input_tokens"`
-	CacheCreationTokens int `json:"cache_creation_input_tokens"`
-	CacheReadTokens     int `json:"cache_read_input_tokens"`
-	OutputTokens        int `json:"output_tokens"`
-	OutputDetails       struct {
-		ThinkingTokens int `json:"thinking_tokens"`
-	} `json:"output_tokens_details"`
 }
 
 // decode converts an answer to a reply. It returns err if it is not nil, or an error for an

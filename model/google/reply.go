@@ -11,41 +11,34 @@ import (
 
 // A wireReply is the body of an answer, with the fields we use.
 type wireReply struct {
-	Candidates     []candidate `json:"candidates"`
+	Candidates []struct {
+		Content struct {
+			Parts []struct {
+				Text    string `json:"text"`
+				Thought bool   `json:"thought"`
+			} `json:"parts"`
+		} `json:"content"`
+		FinishReason   string   `json:"finishReason"`
+		LogprobsResult struct { // the chosen token and its alternatives for each step
+			ChosenCandidates []tokenLogprob `json:"chosenCandidates"`
+			TopCandidates    []struct {
+				Candidates []tokenLogprob `json:"candidates"`
+			} `json:"topCandidates"`
+		} `json:"logprobsResult"`
+	} `json:"candidates"`
 	PromptFeedback struct {
 		BlockReason        string `json:"blockReason"`
 		BlockReasonMessage string `json:"blockReasonMessage"`
 	} `json:"promptFeedback"`
-	UsageMetadata usage           `json:"usageMetadata"`
-	ModelVersion  string          `json:"modelVersion"`
-	ResponseID    string          `json:"responseId"`
-	Error         json.RawMessage `json:"error"` // some gateways send errors with status 200
-}
-
-type candidate struct {
-	Content struct {
-		Parts []struct {
-			Text    string `json:"text"`
-			Thought bool   `json:"thought"`
-		} `json:"parts"`
-	} `json:"content"`
-	FinishReason   string         `json:"finishReason"`
-	LogprobsResult logprobsResult `json:"logprobsResult"`
-}
-
-type usage struct {
-	PromptTokenCount        int `json:"promptTokenCount"`
-	CachedContentTokenCount int `json:"cachedContentTokenCount"`
-	CandidatesTokenCount    int `json:"candidatesTokenCount"`
-	ThoughtsTokenCount      int `json:"thoughtsTokenCount"`
-}
-
-// A logprobsResult has the chosen token and its alternatives for each step.
-type logprobsResult struct {
-	ChosenCandidates []tokenLogprob `json:"chosenCandidates"`
-	TopCandidates    []struct {
-		Candidates []tokenLogprob `json:"candidates"`
-	} `json:"topCandidates"`
+	UsageMetadata struct {
+		PromptTokenCount        int `json:"promptTokenCount"`
+		CachedContentTokenCount int `json:"cachedContentTokenCount"`
+		CandidatesTokenCount    int `json:"candidatesTokenCount"`
+		ThoughtsTokenCount      int `json:"thoughtsTokenCount"`
+	} `json:"usageMetadata"`
+	ModelVersion string          `json:"modelVersion"`
+	ResponseID   string          `json:"responseId"`
+	Error        json.RawMessage `json:"error"` // some gateways send errors with status 200
 }
 
 type tokenLogprob struct {

@@ -8,28 +8,16 @@ import (
 	"deem/internal/wire"
 )
 
-// wireEmbed is the body of a call for embeddings. Truncate is sent as false: the vector of
-// a truncated text would be that of another text.
-type wireEmbed struct {
-	Model    string        `json:"model"`
-	Input    []string      `json:"input"`
-	Truncate bool          `json:"truncate"`
-	Options  *wireEmbedCtx `json:"options,omitempty"`
-}
-
-type wireEmbedCtx struct {
-	NumCtx int `json:"num_ctx"`
-}
-
 // Embed returns a vector for each text, in their order, from the server's embedding model.
 // It makes one call per batch of texts, sequentially, and returns nothing unless all of
 // them succeed. Errors are those of Complete. A text that is too long for the model is not
 // truncated, but fails the call that contains it.
 func (m *client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return wire.Embed(ctx, texts, func(ctx context.Context, texts []string) ([][]float32, error) {
-		call := wireEmbed{Model: m.name, Input: texts}
+		// The vector of a truncated text would be that of another text.
+		call := map[string]any{"model": m.name, "input": texts, "truncate": false}
 		if m.contextLength > 0 {
-			call.Options = &wireEmbedCtx{NumCtx: m.contextLength}
+			call["options"] = map[string]int{"num_ctx": m.contextLength}
 		}
 		a, err := m.Client.Post(ctx, m.embedTarget, call)
 		if err != nil {

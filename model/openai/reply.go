@@ -11,19 +11,26 @@ import (
 
 // A wireReply is the body of an answer, with the fields we use.
 type wireReply struct {
-	Model             string          `json:"model"`
-	SystemFingerprint string          `json:"system_fingerprint"`
-	Choices           []choice        `json:"choices"`
-	Usage             usage           `json:"usage"`
-	Error             json.RawMessage `json:"error"` // some routers send errors with status 200
-}
-
-type choice struct {
-	Message      message `json:"message"`
-	FinishReason string  `json:"finish_reason"`
-	Logprobs     struct {
-		Content []wire.TokenLogprob `json:"content"`
-	} `json:"logprobs"`
+	Model             string `json:"model"`
+	SystemFingerprint string `json:"system_fingerprint"`
+	Choices           []struct {
+		Message      message `json:"message"`
+		FinishReason string  `json:"finish_reason"`
+		Logprobs     struct {
+			Content []wire.TokenLogprob `json:"content"`
+		} `json:"logprobs"`
+	} `json:"choices"`
+	Usage struct {
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
+		PromptDetails    struct {
+			CachedTokens int `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+		CompletionDetails struct {
+			ReasoningTokens int `json:"reasoning_tokens"`
+		} `json:"completion_tokens_details"`
+	} `json:"usage"`
+	Error json.RawMessage `json:"error"` // some routers send errors with status 200
 }
 
 type message struct {
@@ -55,17 +62,6 @@ func (m message) read() (text, refusal string, err error) {
 	default:
 		return "", "", fmt.Errorf("the content of the message is %T, neither text nor parts", content)
 	}
-}
-
-type usage struct {
-	PromptTokens     int `json:"prompt_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
-	PromptDetails    struct {
-		CachedTokens int `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-	CompletionDetails struct {
-		ReasoningTokens int `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
 }
 
 // decode converts an answer to a reply. It returns err if it is not nil, or an error for an
