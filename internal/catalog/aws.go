@@ -102,7 +102,24 @@ func (a awsSigner) Authorize(r *http.Request, body []byte) (secret string, err e
 	if a.Session != "" {
 		r.Header.Set("X-Amz-Security-Token", a.Session)
 	}
-	headers, signed := canonicalHeaders(r)
+	// Only the required headers are signed: proxies may change the others.
+	values := map[string]string{"host": cmp.Or(r.Host, r.URL.Host)}
+	for name, list := range r.Header {
+		name = strings.ToLower(name)
+		if name != "content-type" && !strings.HasPrefix(name, "x-amz-") {
+			continue
+		}
+		trimmed := make([]string, len(list))
+		for i, v := range list {
+			trimmed[i] = strings.Join(strings.Fields(v), " ")
+		}
+		values[name] = strings.Join(trimmed, ",")
+	}
+	names := slices.Sorted(maps.Keys(values))
+	signed, headers := strings.Join(names, ";"), ""
+	for _, name := range names {
+		headers += name + ":" + values[name] + "\n"
+	}
 	// Each segment of the sent path is escaped once more, as all services except S3 require.
 	path := strings.Split(cmp.Or(r.URL.EscapedPath(), "/"), "/")
 	for i, segment := range path {
@@ -126,29 +143,6 @@ func (a awsSigner) Authorize(r *http.Request, body []byte) (secret string, err e
 	}
 	r.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, Signature=%s", a.Key, scope, signed, hex.EncodeToString(key)))
 	return a.Session, nil
-}
-
-// canonicalHeaders returns the signed headers, one per line, and their names. Only the
-// required headers are signed: proxies may change the others.
-func canonicalHeaders(r *http.Request) (lines, names string) {
-	values := map[string]string{"host": cmp.Or(r.Host, r.URL.Host)}
-	for name, list := range r.Header {
-		name = strings.ToLower(name)
-		if name != "content-type" && !strings.HasPrefix(name, "x-amz-") {
-			continue
-		}
-		trimmed := make([]string, len(list))
-		for i, v := range list {
-			trimmed[i] = strings.Join(strings.Fields(v), " ")
-		}
-		values[name] = strings.Join(trimmed, ",")
-	}
-	keys := slices.Sorted(maps.Keys(values))
-	var b strings.Builder
-	for _, name := range keys {
-		b.WriteString(name + ":" + values[name] + "\n")
-	}
-	return b.String(), strings.Join(keys, ";")
 }
 
 // escape escapes all bytes except the unreserved characters of RFC 3986.

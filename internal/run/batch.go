@@ -88,8 +88,33 @@ func Batch(ctx context.Context, o BatchOptions) error {
 	if limit := o.Vendor.BatchLimits().Lines; r.size <= 0 || r.size > limit {
 		r.size = limit
 	}
-	if err := r.recover(ctx); err != nil {
+	// Determine the state of the batches of earlier processes.
+	list, err := r.Store.Batches(ctx, r.RunID)
+	if err != nil {
 		return err
+	}
+	for _, b := range list {
+		if b.State == store.BatchSubmitted {
+			r.reportf("batch %s resumes: %d requests", b.ID, b.Lines)
+			r.running = append(r.running, b)
+		}
+	}
+	for _, b := range list {
+		if b.State != store.BatchPlanned {
+			continue
+		}
+		r.reportf("a batch of %d requests was about to be submitted; asking the vendor whether it has it", b.Lines)
+		found, err := r.look(ctx, &b)
+		if err != nil {
+			return err
+		}
+		if found {
+			r.reportf("batch %s was submitted before: %d requests", b.ID, b.Lines)
+			continue
+		}
+		if err := r.Store.DropBatch(ctx, r.RunID, b.Key); err != nil {
+			return err
+		}
 	}
 	if err := r.afford(ctx); err != nil {
 		return err
@@ -124,38 +149,6 @@ type runner struct {
 
 	pause    time.Duration  // before the next poll
 	reported map[string]int // number of finished lines of each batch in the last message
-}
-
-// recover determines the state of the batches of earlier processes.
-func (r *runner) recover(ctx context.Context) error {
-	list, err := r.Store.Batches(ctx, r.RunID)
-	if err != nil {
-		return err
-	}
-	for _, b := range list {
-		if b.State == store.BatchSubmitted {
-			r.reportf("batch %s resumes: %d requests", b.ID, b.Lines)
-			r.running = append(r.running, b)
-		}
-	}
-	for _, b := range list {
-		if b.State != store.BatchPlanned {
-			continue
-		}
-		r.reportf("a batch of %d requests was about to be submitted; asking the vendor whether it has it", b.Lines)
-		found, err := r.look(ctx, &b)
-		if err != nil {
-			return err
-		}
-		if found {
-			r.reportf("batch %s was submitted before: %d requests", b.ID, b.Lines)
-			continue
-		}
-		if err := r.Store.DropBatch(ctx, r.RunID, b.Key); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // afford returns an error, before anything is submitted, if the requests may cost more than

@@ -124,7 +124,7 @@ func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	}
 }
 
-// line returns the next line of the output.
+// line returns the next line of the output, or why it ended.
 func (p *process) line(ctx context.Context, within time.Duration) ([]byte, error) {
 	timer := time.NewTimer(within)
 	defer timer.Stop()
@@ -133,29 +133,24 @@ func (p *process) line(ctx context.Context, within time.Duration) ([]byte, error
 		if ok {
 			return line, nil
 		}
-		return nil, p.gone()
 	case <-timer.C:
 		return nil, bad(deem.Timeout, "no answer within %v", within)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-// gone returns why the output ended.
-func (p *process) gone() error {
 	if p.readErr != nil {
-		return bad(deem.Provider, "%v", p.readErr)
+		return nil, bad(deem.Provider, "%v", p.readErr)
 	}
 	select {
 	case <-p.ended:
 	case <-time.After(grace):
-		return bad(deem.Provider, "it closed its output%s", p.errors.said())
+		return nil, bad(deem.Provider, "it closed its output%s", p.errors.said())
 	}
 	how := "it ended"
 	if p.exitErr != nil {
 		how = p.exitErr.Error()
 	}
-	return bad(deem.Provider, "%s%s", how, p.errors.said())
+	return nil, bad(deem.Provider, "%s%s", how, p.errors.said())
 }
 
 // ask sends a request and returns the object that answers it, without its id.

@@ -18,18 +18,15 @@ type wireRequest struct {
 	rename map[string]string
 }
 
-// A renamed request uses the server's parameter names.
-type renamed wireRequest
-
-// MarshalJSON implements [json.Marshaler].
-func (w *renamed) MarshalJSON() ([]byte, error) {
-	body, err := wire.Encode((*wireRequest)(w))
-	if err != nil {
-		return nil, err
+// body returns the value to send, with the server's parameter names.
+func (w *wireRequest) body() any {
+	if len(w.rename) == 0 {
+		return w
 	}
+	text, err := wire.Encode(w)
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
-		return nil, err
+	if err != nil || json.Unmarshal(text, &fields) != nil {
+		return w // It cannot be encoded, which the caller will see.
 	}
 	for ours, theirs := range w.rename {
 		if value, ok := fields[ours]; ok {
@@ -37,15 +34,7 @@ func (w *renamed) MarshalJSON() ([]byte, error) {
 			delete(fields, ours)
 		}
 	}
-	return wire.Encode(fields)
-}
-
-// body returns the value to send.
-func (w *wireRequest) body() any {
-	if len(w.rename) == 0 {
-		return w
-	}
-	return (*renamed)(w)
+	return fields
 }
 
 // The settings are the fields that most calls of a run share.
