@@ -62,6 +62,19 @@ func (a *app) readRuns(ctx context.Context, refs ...string) (store.Store, error)
 	return a.readStore(ctx)
 }
 
+// readRun opens the store of a run, and finds the run in it.
+func (a *app) readRun(ctx context.Context, ref string) (store.Store, store.Run, error) {
+	st, err := a.readRuns(ctx, ref)
+	if err != nil {
+		return nil, store.Run{}, err
+	}
+	run, err := findRun(ctx, st, ref)
+	if err != nil {
+		return nil, run, errors.Join(err, st.Close())
+	}
+	return st, run, nil
+}
+
 // A runSources is a read-only store of the runs in files and in the database. The database is
 // opened when one of its runs is needed, because a user who was given a file may not have
 // one.

@@ -324,15 +324,11 @@ type checkedPromise struct {
 
 // checkCascade checks the decisions of all stages except the last against labels.
 func (a *app) checkCascade(ctx context.Context, ref string, src labels.Source) error {
-	st, err := a.readRuns(ctx, ref)
+	st, run, err := a.readRun(ctx, ref)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	run, err := findRun(ctx, st, ref)
-	if err != nil {
-		return err
-	}
 	_, set, err := reports.Benchmark(run)
 	if err != nil {
 		return err

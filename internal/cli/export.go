@@ -129,14 +129,12 @@ type exportOptions struct {
 
 func (a *app) exportCommand() *cobra.Command {
 	o := exportOptions{want: reports.Options{MaxUnjudged: report.DefaultMaxUnjudged}}
-	var draws int
-	var seed uint64
 	cmd := &cobra.Command{
 		Use: "export [RUN...] [flags]", Short: "write a run in another format", Long: exportHelp,
 		Example: "  deem export\n  deem export last~1 -o -\n  deem export last --format html -o report.html\n  deem export last -o verdicts.csv\n  deem export last --format card\n  deem export last -o run.deem\n  deem export last last~1 --format site -o site",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if o.want.Bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
+			if o.want.Bootstrap, err = bootstrapOf(cmd); err != nil {
 				return err
 			}
 			return a.export(cmd, args, o)
@@ -154,7 +152,7 @@ func (a *app) exportCommand() *cobra.Command {
 	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "csv: put an apostrophe before cells that a spreadsheet would read as a formula")
 	f.StringVar(&o.organization, "organization", "", "every-eval-ever: the `name` of the organization that publishes the numbers")
 	f.StringVar(&o.relationship, "relationship", "", "every-eval-ever: its relationship to the `system`: "+strings.Join(reports.Relationships(), ", "))
-	bootstrapFlags(cmd, &draws, &seed)
+	bootstrapFlags(cmd)
 	return cmd
 }
 
@@ -192,15 +190,11 @@ func (a *app) export(cmd *cobra.Command, args []string, o exportOptions) error {
 	if err := atMost(1)(cmd, args); err != nil {
 		return err
 	}
-	st, err := a.readRuns(ctx, ref)
+	st, run, err := a.readRun(ctx, ref)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	run, err := findRun(ctx, st, ref)
-	if err != nil {
-		return err
-	}
 	switch {
 	case o.format == formatResults || o.format == formatUpstream:
 		return a.exportResults(ctx, st, run, named, o)
@@ -305,7 +299,7 @@ func (a *app) exportSite(ctx context.Context, refs []string, out string, items i
 		}
 	}
 	slices.SortStableFunc(runs, func(x, y store.Run) int { return y.Created.Compare(x.Created) })
-	n, err := web.WriteSite(ctx, st, runs, out, web.SiteOptions{Version: version(), Items: items})
+	n, err := web.WriteSite(ctx, st, runs, out, version(), items)
 	if err != nil {
 		return err
 	}

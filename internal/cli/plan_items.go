@@ -141,15 +141,11 @@ func (a *app) planSplit(ctx context.Context, ref string, calls int, itemCost flo
 	if calls < 1 || itemCost < 0 {
 		return usage.Errorf("--split %d --item-cost %v: there must be a call to spend, and an item cannot cost less than nothing", calls, itemCost)
 	}
-	st, err := a.readRuns(ctx, ref)
+	st, run, err := a.readRun(ctx, ref)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	run, err := findRun(ctx, st, ref)
-	if err != nil {
-		return err
-	}
 	found, err := reports.Of(ctx, st, run, reports.Options{MaxUnjudged: 1})
 	if err != nil {
 		return err

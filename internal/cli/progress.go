@@ -17,7 +17,6 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/doc"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/telemetry"
@@ -92,12 +91,6 @@ func (a *app) startProgress(r *run.Run, o runOptions) *progress {
 		})
 	}
 	return p
-}
-
-// reportAbsence prints one line if the server has not answered so far. It is not an error:
-// the server may be about to start.
-func (a *app) reportAbsence(err error) {
-	a.say("no answer yet: %v%s", err, doc.Prefix("; ", deem.HintOf(err)))
 }
 
 // embeddingModel returns the model that a rule uses for embeddings, or nil.

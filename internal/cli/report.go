@@ -56,8 +56,6 @@ const (
 func (a *app) reportCommand() *cobra.Command {
 	want := showing{Options: reports.Options{MaxUnjudged: report.DefaultMaxUnjudged}}
 	var gates []string
-	var draws int
-	var seed uint64
 	cmd := &cobra.Command{
 		Use: "report [RUN...] [flags]", Short: "show the results of a run", Long: reportHelp,
 		Example: "  deem report\n  deem report last~1 --json\n  deem report last~1 last",
@@ -74,7 +72,7 @@ func (a *app) reportCommand() *cobra.Command {
 				return err
 			}
 			defer func() { _ = st.Close() }()
-			if want.Bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
+			if want.Bootstrap, err = bootstrapOf(cmd); err != nil {
 				return err
 			}
 			for _, ref := range args {
@@ -96,7 +94,7 @@ func (a *app) reportCommand() *cobra.Command {
 	cmd.Flags().StringVar(&want.errata, "errata", "", "show how the known errors of the answer key in this `file` change the score (default: the run's own --errata)")
 	cmd.Flags().StringArrayVar(&gates, "gate", nil, gateUsage)
 	a.verboseFlag(cmd)
-	bootstrapFlags(cmd, &draws, &seed)
+	bootstrapFlags(cmd)
 	a.streamFlag(cmd.Flags())
 	return cmd
 }
@@ -105,19 +103,19 @@ func (a *app) reportCommand() *cobra.Command {
 const gateUsage = "exit with 4 unless this `condition` holds, for example 'overall.lo >= 65%'; repeatable"
 
 // bootstrapFlags adds the flags for resampling.
-func bootstrapFlags(cmd *cobra.Command, draws *int, seed *uint64) {
+func bootstrapFlags(cmd *cobra.Command) {
 	cmd.Flags().Bool("bootstrap", false, "make all intervals by resampling items, or clusters where items name them")
-	cmd.Flags().IntVar(draws, "draws", stat.DefaultDraws, "number of resamples; needs --bootstrap")
-	cmd.Flags().Uint64Var(seed, "seed", 1, "random seed; needs --bootstrap")
+	cmd.Flags().Int("draws", stat.DefaultDraws, "number of resamples; needs --bootstrap")
+	cmd.Flags().Uint64("seed", 1, "random seed; needs --bootstrap")
 }
 
 // bootstrapOf returns the resampling options, or nil if not requested.
-func bootstrapOf(cmd *cobra.Command, draws int, seed uint64) (*report.Bootstrap, error) {
-	asked, err := cmd.Flags().GetBool("bootstrap")
-	if err != nil {
-		return nil, err
-	}
-	if cmd.Flags().Changed("bootstrap") && !asked || !asked && !cmd.Flags().Changed("draws") && !cmd.Flags().Changed("seed") {
+func bootstrapOf(cmd *cobra.Command) (*report.Bootstrap, error) {
+	f := cmd.Flags()
+	asked, _ := f.GetBool("bootstrap") // The command has these flags.
+	draws, _ := f.GetInt("draws")
+	seed, _ := f.GetUint64("seed")
+	if f.Changed("bootstrap") && !asked || !asked && !f.Changed("draws") && !f.Changed("seed") {
 		return nil, nil
 	}
 	if draws < minDraws || draws > maxDraws {

@@ -15,6 +15,7 @@ import (
 	"deem/benchmark"
 	"deem/internal/catalog"
 	"deem/internal/dataset"
+	"deem/internal/doc"
 	"deem/internal/reports"
 	"deem/internal/run"
 	"deem/internal/text/metric"
@@ -308,7 +309,8 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 	if o.maxCost.Set {
 		o.Purse = model.NewPurse(o.maxCost.Value)
 	}
-	o.OnAbsence = a.reportAbsence
+	// It is not an error if the server does not answer yet: it may be about to start.
+	o.OnAbsence = func(err error) { a.say("no answer yet: %v%s", err, doc.Prefix("; ", deem.HintOf(err))) }
 	o.judge.Embedder, err = a.env.OpenEmbedder(o.embeddings, o.model, func(e rule.Embedder) (rule.Embedder, error) {
 		if err := o.Affordable(e.Name(), ""); err != nil { // Embeddings have no service tiers.
 			return nil, err

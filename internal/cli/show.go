@@ -35,15 +35,11 @@ func (a *app) showCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := a.readRuns(cmd.Context(), ref)
+			st, run, err := a.readRun(cmd.Context(), ref)
 			if err != nil {
 				return err
 			}
 			defer func() { _ = st.Close() }()
-			run, err := findRun(cmd.Context(), st, ref)
-			if err != nil {
-				return err
-			}
 			p, err := reports.Protocol(run)
 			if err != nil {
 				return err

@@ -78,52 +78,44 @@ func (a *app) verifyCommand() *cobra.Command {
 					return usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", signer, err), "%s", deem.HintOf(err)))
 				}
 			}
-			if !cmd.Flags().Changed("anchor") {
-				return a.verifyAll(cmd.Context(), args, key, nil)
+			var at *anchorLine // nil matches any file
+			if cmd.Flags().Changed("anchor") {
+				parts := anchorForm.FindStringSubmatch(strings.TrimSpace(anchor))
+				switch {
+				case parts == nil:
+					return usage.Mark(deem.WithHint(fmt.Errorf("%q is not an anchor: want %sRUN%s and 64 hexadecimal digits", anchor, anchorMark, anchorHash),
+						"deem export --anchor and deem lock --anchor print one; quote the line"))
+				case len(args) != 1:
+					return usage.Errorf("--anchor is of one file, not of %d", len(args))
+				}
+				at = &anchorLine{Of: parts[1], Hash: parts[2]}
 			}
-			parts := anchorForm.FindStringSubmatch(strings.TrimSpace(anchor))
-			switch {
-			case parts == nil:
-				return usage.Mark(deem.WithHint(fmt.Errorf("%q is not an anchor: want %sRUN%s and 64 hexadecimal digits", anchor, anchorMark, anchorHash),
-					"deem export --anchor and deem lock --anchor print one; quote the line"))
-			case len(args) != 1:
-				return usage.Errorf("--anchor is of one file, not of %d", len(args))
+			var all []checkedFile
+			var moved error
+			findings := 0
+			for _, name := range args {
+				v, err := a.verify(cmd.Context(), name, key, at)
+				if err != nil {
+					return err
+				}
+				findings += v.Total
+				if v.anchor != nil {
+					moved = fmt.Errorf("%s: %w", name, v.anchor)
+				}
+				all = append(all, v)
 			}
-			return a.verifyAll(cmd.Context(), args, key, &anchorLine{Of: parts[1], Hash: parts[2]})
+			if a.json {
+				_ = writeJSON(a.out, all)
+			}
+			if moved == nil && findings > 0 {
+				return fmt.Errorf("%s in %s", words.Count(findings, "finding"), words.Count(len(args), "file"))
+			}
+			return moved
 		},
 	}
 	cmd.Flags().StringVar(&signer, "signer", "", "check that the file is signed with the key whose public part is in this `file`")
 	cmd.Flags().StringVar(&anchor, "anchor", "", "check that the file is the one that this `line` names; deem export --anchor and deem lock --anchor print such lines")
 	return cmd
-}
-
-// verifyAll checks all files, and fails if one has a finding or does not match the anchor.
-// A nil anchor matches any file.
-func (a *app) verifyAll(ctx context.Context, names []string, signer ed25519.PublicKey, anchor *anchorLine) error {
-	var all []checkedFile
-	var moved error
-	findings := 0
-	for _, name := range names {
-		v, err := a.verify(ctx, name, signer, anchor)
-		if err != nil {
-			return err
-		}
-		findings += v.Total
-		if v.anchor != nil {
-			moved = fmt.Errorf("%s: %w", name, v.anchor)
-		}
-		all = append(all, v)
-	}
-	if a.json {
-		_ = writeJSON(a.out, all)
-	}
-	if moved != nil {
-		return moved
-	}
-	if findings > 0 {
-		return fmt.Errorf("%s in %s", words.Count(findings, "finding"), words.Count(len(names), "file"))
-	}
-	return nil
 }
 
 // A checkedFile is the result of checking a file.

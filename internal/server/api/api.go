@@ -275,15 +275,15 @@ func writeAnswer(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
-// wants reports whether a client prefers a media type to JSON.
-func wants(r *http.Request, media string) bool {
+// wantsLines reports whether a client prefers lines to JSON.
+func wantsLines(r *http.Request) bool {
 	for _, part := range strings.Split(r.Header.Get("Accept"), ",") {
 		got, _, err := mime.ParseMediaType(part)
 		if err != nil {
 			continue
 		}
 		switch got {
-		case media:
+		case ndjson:
 			return true
 		case "application/json":
 			return false

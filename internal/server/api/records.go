@@ -50,7 +50,7 @@ func (s *Server) getRecords(w http.ResponseWriter, r *http.Request) error {
 		s.Index.Want(run)
 	}
 	want.Limit = recordsPage
-	if !wants(r, ndjson) {
+	if !wantsLines(r) {
 		limit, err := pageSize(q)
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func (s *Server) getRecords(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !wants(r, ndjson) {
+	if !wantsLines(r) {
 		page := recordsOut{Records: []recordOut{}}
 		if last := want.Limit - 1; len(recs) > last {
 			recs = recs[:last]
@@ -219,7 +219,7 @@ func (s *Server) postVerdicts(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	server.Extend(http.NewResponseController(w), wait)
-	if wants(r, ndjson) {
+	if wantsLines(r) {
 		return s.streamVerdicts(w, r, j, wait, with)
 	}
 	timer := time.NewTimer(wait)

@@ -23,43 +23,38 @@ import (
 	"deem/internal/store"
 )
 
-// SiteOptions are the options of [WriteSite].
-type SiteOptions struct {
-	Title, Version string
-	Items          int // maximum number of items with a page, per run
-}
-
 // WriteSite writes the pages of runs as static files into a folder, which it creates. It
 // omits everything that needs a server. Links between the files are relative, so that the
 // folder can be opened from a disk or served by any web server. Each run includes its run
-// file. WriteSite returns the number of files.
-func WriteSite(ctx context.Context, st store.Database, runs []store.Run, dir string, o SiteOptions) (int, error) {
-	core, err := server.New(server.Options{Store: &chosenRuns{Database: st, runs: runs}, Version: o.Version, ReadOnly: true})
+// file, and pages of at most the given number of items. WriteSite returns the number of
+// files.
+func WriteSite(ctx context.Context, st store.Database, runs []store.Run, dir, version string, items int) (int, error) {
+	core, err := server.New(server.Options{Store: &chosenRuns{Database: st, runs: runs}, Version: version, ReadOnly: true})
 	if err != nil {
 		return 0, err
 	}
 	defer core.Close()
-	s := New(core, Options{Title: o.Title})
+	s := New(core, Options{})
 	s.static = true
 	// The pages link to the run files. No other part of the API is in a site.
 	core.Add(server.Part{Routes: []server.Route{{Pattern: "GET " + server.APIRoot + "/runs/{id}/export", Handle: func(w http.ResponseWriter, r *http.Request) error {
 		run, err := core.RunOf(r)
 		if err == nil {
-			_, err = reports.WriteBundle(r.Context(), w, st, run, bundle.Source{Software: strings.TrimSpace("deem " + o.Version)})
+			_, err = reports.WriteBundle(r.Context(), w, st, run, bundle.Source{Software: strings.TrimSpace("deem " + version)})
 		}
 		return err
 	}}}})
-	w := siteWriter{s: s, ctx: ctx, dir: dir, files: map[string]string{}, taken: map[string]int{}, items: map[string]int{}, count: map[string]int{}, most: o.Items}
+	w := siteWriter{s: s, ctx: ctx, dir: dir, files: map[string]string{}, taken: map[string]int{}, items: map[string]int{}, count: map[string]int{}, most: items}
 	for _, run := range runs { // The list does not wait for scores, so make them first.
 		_, _ = s.reports.score(ctx, run) //nolint:errcheck // The pages say what is wrong.
 		w.ids = append(w.ids, run.ID)
 	}
 	w.want("/")
 	for _, run := range runs { // The first items of the dataset get pages before other linked items.
-		if o.Items == 0 {
+		if items == 0 {
 			break
 		}
-		recs, err := st.View(ctx, run.ID, store.View{Query: store.Query{Limit: o.Items, Brief: true}})
+		recs, err := st.View(ctx, run.ID, store.View{Query: store.Query{Limit: items, Brief: true}})
 		if err != nil {
 			return 0, err
 		}

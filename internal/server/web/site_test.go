@@ -20,7 +20,7 @@ func TestSite(t *testing.T) {
 	g := newGallery(t)
 	dir := t.TempDir()
 	runs := []store.Run{g.runs["borealis 0.9"], g.runs["atlas 1.5"], g.runs["atlas 1.4"]}
-	n, err := web.WriteSite(t.Context(), g.store, runs, dir, web.SiteOptions{Items: 30, Version: "v1"})
+	n, err := web.WriteSite(t.Context(), g.store, runs, dir, "v1", 30)
 	if err != nil {
 		t.Fatal(err)
 	}
