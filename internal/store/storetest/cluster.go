@@ -82,7 +82,7 @@ func (c *Cluster) create(ctx context.Context, o Options) error {
 		return err
 	}
 	const name = "template_deem"
-	err := c.run(ctx, "CREATE DATABASE "+name)
+	err := run(ctx, c.URL("postgres"), "CREATE DATABASE "+name)
 	if err == nil {
 		err = o.Template(ctx, c.URL(name))
 	}

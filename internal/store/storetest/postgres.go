@@ -198,16 +198,8 @@ func (c *Cluster) Database(t testing.TB) (url string) {
 // Execute runs statements in the database at url.
 func Execute(t testing.TB, url string, statements ...string) {
 	t.Helper()
-	ctx := context.WithoutCancel(t.Context())
-	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
+	if err := run(context.WithoutCancel(t.Context()), url, statements...); err != nil {
 		t.Fatal(err)
-	}
-	defer conn.Close(ctx) //nolint:errcheck // Losing it does no harm.
-	for _, st := range statements {
-		if _, err := conn.Exec(ctx, st); err != nil {
-			t.Fatalf("%s: %v", st, err)
-		}
 	}
 }
 
@@ -217,7 +209,7 @@ func (c *Cluster) execute(t testing.TB, statement string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 	defer cancel()
 	for {
-		err := c.run(ctx, statement)
+		err := run(ctx, c.URL("postgres"), statement)
 		if err == nil {
 			return
 		}
@@ -225,19 +217,23 @@ func (c *Cluster) execute(t testing.TB, statement string) {
 		down := c.server == nil
 		c.mu.Unlock()
 		if !down || ctx.Err() != nil {
-			t.Errorf("storetest: %s: %v", statement, err)
+			t.Errorf("storetest: %v", err)
 			return
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// run connects, executes one statement and disconnects.
-func (c *Cluster) run(ctx context.Context, statement string) error {
-	conn, err := pgx.Connect(ctx, c.URL("postgres"))
+// run connects, executes statements and disconnects.
+func run(ctx context.Context, url string, statements ...string) error {
+	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return err
 	}
-	_, err = conn.Exec(ctx, statement)
-	return errors.Join(err, conn.Close(ctx))
+	for _, st := range statements {
+		if _, err := conn.Exec(ctx, st); err != nil {
+			return fmt.Errorf("%s: %w", st, errors.Join(err, conn.Close(ctx)))
+		}
+	}
+	return conn.Close(ctx)
 }
