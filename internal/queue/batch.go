@@ -19,21 +19,17 @@ type batch[Q, A any] struct {
 	// ask answers all questions, in order. It is called from one goroutine at a time.
 	ask func(questions []Q) []A
 
-	mu      sync.Mutex
-	busy    bool
-	waiting []asking[Q, A]
-}
-
-type asking[Q, A any] struct {
-	question Q
-	answer   chan A
+	mu        sync.Mutex
+	busy      bool
+	questions []Q // that are waiting
+	answers   []chan A
 }
 
 // get asks a question and waits for the answer.
 func (b *batch[Q, A]) get(ctx context.Context, q Q) (A, error) {
 	answer := make(chan A, 1)
 	b.mu.Lock()
-	b.waiting = append(b.waiting, asking[Q, A]{q, answer})
+	b.questions, b.answers = append(b.questions, q), append(b.answers, answer)
 	if !b.busy {
 		b.busy = true
 		go b.serve()
@@ -52,19 +48,15 @@ func (b *batch[Q, A]) get(ctx context.Context, q Q) (A, error) {
 func (b *batch[Q, A]) serve() {
 	for {
 		b.mu.Lock()
-		list := b.waiting
-		b.waiting = nil
-		b.busy = len(list) > 0
+		questions, answers := b.questions, b.answers
+		b.questions, b.answers = nil, nil
+		b.busy = len(questions) > 0
 		b.mu.Unlock()
-		if len(list) == 0 {
+		if len(questions) == 0 {
 			return
 		}
-		questions := make([]Q, len(list))
-		for i, a := range list {
-			questions[i] = a.question
-		}
 		for i, a := range b.ask(questions) {
-			list[i].answer <- a
+			answers[i] <- a
 		}
 	}
 }
