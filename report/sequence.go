@@ -7,9 +7,6 @@ import (
 	"deem/stat"
 )
 
-// methodBetting is the method of an interval that holds at every look.
-const methodBetting = "betting"
-
 const (
 	// sequenceSteps is the resolution of the ends of a sequence: 0.01 percentage points.
 	// They are rounded outwards, which only widens the interval.
@@ -105,7 +102,7 @@ func (s *sequence) Estimate() stat.Estimate {
 	if s.n > 0 {
 		value = (s.below.sum + s.below.weights - s.above.sum) / 2 / s.below.weights
 	}
-	e := stat.Estimate{Value: stat.Bounds{Lo: lo, Hi: hi}.Clip(value), Lo: lo, Hi: hi, Level: s.level, N: s.n, Method: methodBetting}
+	e := stat.Estimate{Value: stat.Bounds{Lo: lo, Hi: hi}.Clip(value), Lo: lo, Hi: hi, Level: s.level, N: s.n, Method: "betting"}
 	if s.n == 0 {
 		return e.Warn(stat.WarnNoValues)
 	}

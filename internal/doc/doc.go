@@ -37,7 +37,7 @@ type Document struct {
 	// NotesInDetail says that notes, and the marks that refer to them, are details.
 	NotesInDetail bool
 
-	notes []string
+	notes []string // in the order of their numbers
 }
 
 // A Section is a part of a document. Text omits a section of details unless it is
@@ -240,9 +240,6 @@ func (d *Document) Mark(warnings ...string) []int {
 	}
 	return marks
 }
-
-// Notes returns the notes in the order of their numbers.
-func (d *Document) Notes() []string { return d.notes }
 
 // Share returns a cell with an estimate of a share, which can be plotted.
 func (d *Document) Share(est stat.Estimate) Cell { return d.cell(Share(est), est) }

@@ -23,7 +23,7 @@ func Markdown(w io.Writer, d *Document) error {
 			markdownBlock(m, b)
 		}
 	}
-	for i, n := range d.Notes() {
+	for i, n := range d.notes {
 		fmt.Fprintf(m, "%d. %s\n", i+1, plain(n))
 	}
 	_, err := io.WriteString(w, strings.TrimRight(m.String(), "\n")+"\n")

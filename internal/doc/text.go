@@ -66,9 +66,9 @@ func Text(w io.Writer, d *Document, o TextOptions) error {
 			p.block(b)
 		}
 	}
-	if notes := d.Notes(); p.marks && len(notes) > 0 {
+	if p.marks && len(d.notes) > 0 {
 		p.gap()
-		for i, n := range notes {
+		for i, n := range d.notes {
 			p.wrap(fmt.Sprintf("%-5s", fmt.Sprintf("(%d)", i+1)), words.Clean(n), "")
 		}
 	}

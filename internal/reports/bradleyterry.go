@@ -11,9 +11,6 @@ import (
 	"deem/stat"
 )
 
-// methodBradleyTerry is the method of the intervals of a [bradleyTerry].
-const methodBradleyTerry = "bradley-terry"
-
 // The warnings of strengths.
 const (
 	warnClustersFit = "not more clusters than numbers to estimate: there is no interval"
@@ -392,7 +389,7 @@ func (b *bradleyTerry) sandwich(inverse [][]float64, clusters [][]contestCell) {
 
 // linear returns the estimate of the linear combination of parameters with these factors.
 func (b *bradleyTerry) linear(along []float64) stat.Estimate {
-	est := stat.Estimate{Level: b.level, N: b.Contests, Clusters: b.Clusters, Method: methodBradleyTerry}
+	est := stat.Estimate{Level: b.level, N: b.Contests, Clusters: b.Clusters, Method: "bradley-terry"}
 	variance := 0.0
 	for i, a := range along {
 		est.Value += a * b.theta[i]

@@ -17,10 +17,6 @@ const (
 	quoteStratified = "stratified"
 )
 
-// MethodStratified is the method of an interval of a proportion that is estimated by
-// strata.
-const MethodStratified = "two-phase-wilson"
-
 // WarnPart warns that a part of the run has no labels.
 const WarnPart = "to one of the judge's two verdicts there is no label at all: there is no interval"
 
@@ -281,7 +277,7 @@ func (b *Builder) stratified() stat.Estimate {
 	}
 	est := s.share(func(truth, _ bool) bool { return truth }, func(_, _ bool) bool { return true })
 	if est.Method != stat.MethodNone {
-		est.Method = MethodStratified
+		est.Method = "two-phase-wilson"
 	}
 	switch {
 	case len(b.both) >= 50:
