@@ -126,7 +126,10 @@ func thinking(reply string) (drop []span, open bool) {
 				json = span{o.start, o.end}
 			}
 		}
-		if quotedTag(reply, start, pos) || json.start <= start {
+		// A judge may write that the response leaked a `<think>` tag, in quotes.
+		before, after := lastRune(reply[:start]), firstRune(reply[pos:])
+		quoted := before != 0 && after != 0 && strings.ContainsRune("`\"'“‘「", before) && strings.ContainsRune("`\"'”’」", after)
+		if quoted || json.start <= start {
 			continue
 		}
 		closing := slices.ContainsFunc(tag[1:], func(s string) bool { return s == "/" || strings.EqualFold(s, "end") })
@@ -144,14 +147,6 @@ func thinking(reply string) (drop []span, open bool) {
 		return append(drop, span{opened, len(reply)}), true
 	}
 	return drop, false
-}
-
-// quotedTag reports whether the tag itself is in quotes, for example if a judge writes that
-// the response leaked a `<think>` tag.
-func quotedTag(s string, start, end int) bool {
-	const opens, closes = "`\"'“‘「", "`\"'”’」"
-	before, after := lastRune(s[:start]), firstRune(s[end:])
-	return before != 0 && after != 0 && strings.ContainsRune(opens, before) && strings.ContainsRune(closes, after)
 }
 
 // channels returns the spans outside the final channel.

@@ -142,14 +142,20 @@ func (k *masker) marked(pos int) bool {
 	return ok
 }
 
-// tidy shortens s so that it does not split an escape sequence or a rune.
-func (k *masker) tidy(s span) span {
+// wholeRunes shortens s so that it does not split a rune.
+func (k *masker) wholeRunes(s span) span {
 	for s.start < s.end && !utf8.RuneStart(k.reply[s.start]) {
 		s.start++
 	}
 	for s.end > s.start && s.end < len(k.reply) && !utf8.RuneStart(k.reply[s.end]) {
 		s.end--
 	}
+	return s
+}
+
+// tidy shortens s so that it does not split an escape sequence or a rune.
+func (k *masker) tidy(s span) span {
+	s = k.wholeRunes(s)
 	if s.start < s.end && s.start > 0 && k.reply[s.start-1] == '\\' {
 		_, n := utf8.DecodeRuneInString(k.reply[s.start:s.end])
 		s.start += n

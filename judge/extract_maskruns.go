@@ -92,13 +92,8 @@ func dropWord(text string, s span) int {
 // runs hides the copied runs without the parts that must stay.
 func (k *masker) runs() {
 	for _, s := range k.copied {
+		s = k.wholeRunes(s)
 		// Only whole words are hidden.
-		for s.start < s.end && !utf8.RuneStart(k.reply[s.start]) {
-			s.start++
-		}
-		for s.end > s.start && s.end < len(k.reply) && !utf8.RuneStart(k.reply[s.end]) {
-			s.end--
-		}
 		if isLatinWord(lastRune(k.reply[:s.start])) {
 			s.start = skipWord(k.reply, s)
 		}

@@ -170,19 +170,16 @@ func (r *labelReading) first() *Found {
 	if digit && f.kind == stopFollows && (f.stop == '.' || f.stop == ')') {
 		return nil
 	}
+	const indent = 16
 	for i := 1; i < len(r.mentions); i++ {
-		if other := r.mention(i); other.label != mt.label && beginsLine(r.text, other.start) && r.follows(other).kind == stopFollows {
+		other := r.mention(i)
+		before := strings.TrimRight(r.text[max(0, other.start-indent):other.start], " \t")
+		beginsLine := before == "" && other.start <= indent || strings.HasSuffix(before, "\n")
+		if other.label != mt.label && beginsLine && r.follows(other).kind == stopFollows {
 			return nil
 		}
 	}
 	return found
-}
-
-// beginsLine reports whether only a little space precedes pos on its line.
-func beginsLine(text string, pos int) bool {
-	const indent = 16
-	before := strings.TrimRight(text[max(0, pos-indent):pos], " \t")
-	return before == "" && pos <= indent || strings.HasSuffix(before, "\n")
 }
 
 // prose looks for a verdict in running text: the only label that is stated, or the label in

@@ -13,6 +13,7 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -214,11 +215,7 @@ func ask(ctx context.Context, m deem.Model, req deem.Request) (deem.Reply, error
 	if me.Fatal {
 		return deem.Reply{}, err
 	}
-	kind := me.Kind
-	if kind == "" {
-		kind = deem.Provider
-	}
-	return deem.Reply{}, &deem.Failure{Kind: kind, Detail: me.Error()}
+	return deem.Reply{}, &deem.Failure{Kind: cmp.Or(me.Kind, deem.Provider), Detail: me.Error()}
 }
 
 // A Readable protocol has named readings: parsers that turn a reply into a verdict.

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"deem"
 	"deem/internal/text"
@@ -166,15 +164,12 @@ func readLast(p *declaredProtocol, r Reader, s said) (found, error) {
 
 // lastWord returns the index of the last occurrence of word in s as a whole word, or -1.
 func lastWord(s, word string) int {
-	inWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
 	for end := len(s); end > 0; {
 		i := strings.LastIndex(s[:end], word)
 		if i < 0 {
 			break
 		}
-		before, _ := utf8.DecodeLastRuneInString(s[:i])
-		after, _ := utf8.DecodeRuneInString(s[i+len(word):])
-		if (i == 0 || !inWord(before)) && (i+len(word) == len(s) || !inWord(after)) {
+		if !text.IsWord(lastRune(s[:i])) && !text.IsWord(firstRune(s[i+len(word):])) {
 			return i
 		}
 		end = i + len(word) - 1

@@ -14,7 +14,7 @@ import (
 // s, unless every occurrence is in doubt.
 func (c *comparison) checked(a *reading, s span, conf float64, why string) finding {
 	if !c.listed && c.listsMore(a) {
-		return finding{call: unsure, why: fmt.Sprintf("the response lists others with %q, and does not choose", a.source()), share: .5}.amongOthers()
+		return finding{call: unsure, why: fmt.Sprintf("the response lists others with %q, and does not choose", a.written(span{0, len(a.toks)})), share: .5}.amongOthers()
 	}
 	if s.len() == 0 {
 		return finding{call: right, conf: conf, why: why}
@@ -84,14 +84,6 @@ func (r *reading) findFrom(want []elem, i int) (span, bool) {
 		}
 	}
 	return span{}, false
-}
-
-// source returns a text as it was given.
-func (r *reading) source() string {
-	if len(r.toks) == 0 {
-		return r.text
-	}
-	return r.written(span{0, len(r.toks)})
 }
 
 // written returns the tokens of s as they stand in the text.

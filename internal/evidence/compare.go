@@ -5,6 +5,7 @@ package evidence
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"deem"
@@ -32,7 +33,7 @@ type finding struct {
 	by      step     // what decided
 	most    float64  // the largest probability of being right that the comparison allows, 0 for any
 	least   float64  // the smallest
-	vague   bool     // the response is not to be accepted for it
+	vague   bool     // the response is not to be accepted for it: the words are there, but perhaps not as the answer
 	spared  bool     // the response is not to be rejected for it
 	against *reading // the accepted answer that was compared
 	ref     int      // the reference that it is in
@@ -82,15 +83,8 @@ func (c *comparison) leaning(f finding, short int) finding {
 	return f
 }
 
-// doubtful keeps the judge from accepting on the strength of words that are there,
-// but not as the answer.
-func (f finding) doubtful() finding {
-	f.vague = true
-	return f
-}
-
-// unseen is doubtful where the model sees no reason for doubt: it knows neither symbols nor
-// who does what.
+// unseen is vague where the model sees no reason for doubt: it knows neither symbols nor who
+// does what.
 func (f finding) unseen() finding {
 	f.vague, f.most = true, doubtMost
 	return f
@@ -174,30 +168,25 @@ func (c *comparison) judge(references []string) finding {
 		}
 	}
 	if best.call != right && c.before != nil {
-		best = c.judgeRetracted(best, references)
+		// What the response said last counts; if that says little, the reference may still hold
+		// of what it took back.
+		earlier := *c
+		earlier.response, earlier.before = c.before, nil
+		held := slices.ContainsFunc(references, func(ref string) bool { return earlier.reference(ref).call == right })
+		if held {
+			best.why = "the response takes back what it said before; " + best.why
+		}
+		switch {
+		case held && (best.call == unsure || len(c.response.elems) > brief):
+			best = best.open()
+		case held:
+			best = c.leaning(best, brief)
+		}
 	}
 	if best.call == wrong && c.response.cut {
 		best.call, best.why = unsure, "the response is too long to be read whole, and what was read does not have the answer"
 	}
 	return best
-}
-
-// judgeRetracted judges a response that said something and then took it back. What it said last
-// counts; if that says little, the reference may still hold of the rest.
-func (c *comparison) judgeRetracted(f finding, references []string) finding {
-	earlier := *c
-	earlier.response, earlier.before = c.before, nil
-	for _, ref := range references {
-		if earlier.reference(ref).call != right {
-			continue
-		}
-		f.why = "the response takes back what it said before; " + f.why
-		if f.call == unsure || len(c.response.elems) > brief {
-			return f.open()
-		}
-		return c.leaning(f, brief)
-	}
-	return f
 }
 
 // better reports whether f is more favourable than g: right before unsure before

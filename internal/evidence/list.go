@@ -29,18 +29,18 @@ func (c *comparison) byList(text string, a *reading) (finding, bool) {
 		}
 	}
 	if len(missing) == 0 && c.question.has("order") && !c.inOrder(a) {
-		return finding{call: unsure, why: "the response has the entries of the reference in another order", share: .5}.doubtful(), true
+		return finding{call: unsure, why: "the response has the entries of the reference in another order", share: .5, vague: true}, true
 	}
 	if len(missing) == 0 && c.listsMore(a) {
-		return finding{call: unsure, why: fmt.Sprintf("the response lists many others with %q", a.source()), share: .5}.amongOthers(), true
+		return finding{call: unsure, why: fmt.Sprintf("the response lists many others with %q", a.written(span{0, len(a.toks)})), share: .5}.amongOthers(), true
 	}
 	switch {
 	case len(missing) == 0 && doubt == "":
 		return finding{call: right, conf: conf, why: fmt.Sprintf("the response has all %d entries of the reference", len(entries))}, true
 	case len(missing) == 0:
-		return finding{call: unsure, why: fmt.Sprintf("the response may lack %q of the list", doubt), share: share}.doubtful(), true
+		return finding{call: unsure, why: fmt.Sprintf("the response may lack %q of the list", doubt), share: share, vague: true}, true
 	case len(missing) < len(entries) && doubt != "":
-		return finding{call: unsure, why: fmt.Sprintf("the response lacks %s of the list and perhaps more", missing[0]), share: share}.doubtful(), true
+		return finding{call: unsure, why: fmt.Sprintf("the response lacks %s of the list and perhaps more", missing[0]), share: share, vague: true}, true
 	}
 	f := finding{call: wrong, conf: .75, why: fmt.Sprintf("the response lacks %s of the list", strings.Join(missing, ", ")), share: share}
 	if len(missing) == len(entries) {

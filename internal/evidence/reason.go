@@ -63,7 +63,7 @@ func (w *weighing) factFor(f int) string {
 	switch {
 	case f == eNear && len(w.missing) > 0:
 		near := slices.IndexFunc(w.missing, func(e elem) bool { return w.response.akin(e.key) })
-		return fmt.Sprintf("it has a word much like %q", w.shown(w.missing[max(0, near)]))
+		return fmt.Sprintf("it has a word much like %q", w.against.toks[w.missing[max(0, near)].tok].text)
 	case (f == eTrigrams || f == eTrigramsX) && w.x[f] >= .6:
 		return fmt.Sprintf("it has %.0f%% of the reference by letters", 100*w.x[eTrigrams])
 	case (f == eRecall || f == eRecallAll || f == eShare) && w.x[eRecall] >= .5:
@@ -85,7 +85,7 @@ func (w *weighing) factAgainst(f int) string {
 	switch {
 	case f == eHeaviest && len(w.missing) > 0:
 		heaviest := slices.MaxFunc(w.missing, func(a, b elem) int { return cmp.Compare(w.weight(a.root), w.weight(b.root)) })
-		return fmt.Sprintf("it lacks %q", w.shown(heaviest))
+		return fmt.Sprintf("it lacks %q", w.against.toks[heaviest.tok].text)
 	case f == eMissFigs && w.x[f] > 0:
 		return "it lacks a number of the reference"
 	case f == eMissNames && w.x[f] > 0:
@@ -111,6 +111,3 @@ func (w *weighing) factAgainst(f int) string {
 	}
 	return ""
 }
-
-// shown returns an element as the reference writes it.
-func (w *weighing) shown(e elem) string { return w.against.toks[e.tok].text }

@@ -302,17 +302,15 @@ func (r *reading) passive(sent span, agent bool) int {
 			continue
 		}
 		for k := i + 1; k < min(sent.to, i+4); k++ {
-			if r.isParticiple(k) && (!agent || r.hasIn(span{k, min(sent.to, k+8)}, "by")) {
+			t := r.toks[k]
+			regular := len(t.text) > 4 && (strings.HasSuffix(t.text, "ed") || strings.HasSuffix(t.text, "en"))
+			participle := t.kind == word && !t.upper && (regular || forms[t.text] != nil)
+			if participle && (!agent || r.hasIn(span{k, min(sent.to, k+8)}, "by")) {
 				return k
 			}
 		}
 	}
 	return -1
-}
-
-func (r *reading) isParticiple(i int) bool {
-	t := r.toks[i]
-	return t.kind == word && !t.upper && (len(t.text) > 4 && (strings.HasSuffix(t.text, "ed") || strings.HasSuffix(t.text, "en")) || forms[t.text] != nil)
 }
 
 func (r *reading) hasIn(s span, word string) bool {

@@ -52,31 +52,22 @@ func distance(a, b string, most int) int {
 	return row[len(b)]
 }
 
-// byInitials decides where one text abbreviates the other.
+// byInitials decides where one text has the other in first letters: NASA for National
+// Aeronautics and Space Administration.
 func (c *comparison) byInitials(_ string, a *reading) (finding, bool) {
-	if len(a.elems) > longest || !c.abbreviates(a) {
-		return finding{}, false
-	}
-	return finding{call: right, conf: .9, why: "one text has the other in first letters"}, true
-}
-
-// abbreviates reports whether one text has the other in first letters: NASA for
-// National Aeronautics and Space Administration.
-func (c *comparison) abbreviates(a *reading) bool {
+	abbreviates := false
 	if len(a.toks) == 1 && a.toks[0].caps && len(a.toks[0].text) >= 2 {
-		return c.response.spellsOut(a.toks[0].text)
-	}
-	var initials strings.Builder
-	for _, t := range a.toks {
-		if t.upper {
-			initials.WriteByte(t.text[0])
+		abbreviates = c.response.spellsOut(a.toks[0].text)
+	} else if len(a.elems) <= longest && a.isName() {
+		short := ""
+		for _, t := range a.toks {
+			if t.upper {
+				short += t.text[:1]
+			}
 		}
+		abbreviates = len(short) >= 3 && slices.ContainsFunc(c.response.toks, func(t token) bool { return t.caps && t.text == short })
 	}
-	short := initials.String()
-	if len(short) < 3 || !a.isName() {
-		return false
-	}
-	return slices.ContainsFunc(c.response.toks, func(t token) bool { return t.caps && t.text == short })
+	return finding{call: right, conf: .9, why: "one text has the other in first letters"}, abbreviates
 }
 
 // spellsOut reports whether words with capitals, small words between them left

@@ -53,7 +53,7 @@ func tokenize(s string) []token {
 		r, size := utf8.DecodeRuneInString(t.s[t.i:])
 		t.from = t.i
 		switch {
-		case r < utf8.RuneSelf && isASCIIDigit(byte(r)):
+		case digitAt(s, t.i):
 			t.number()
 		case text.Unspaced(r):
 			t.i += size
@@ -210,15 +210,14 @@ func (t *tokenizer) digits() {
 	}
 }
 
-func isASCIIDigit(b byte) bool { return b >= '0' && b <= '9' }
-
-func digitAt(s string, i int) bool { return i < len(s) && isASCIIDigit(s[i]) }
+func digitAt(s string, i int) bool { return i < len(s) && s[i] >= '0' && s[i] <= '9' }
 
 // word reads letters, the marks on them, and apostrophes between them. A period
 // between single letters is dropped, so that U.S.A. is usa.
 func (t *tokenizer) word() {
 	tok := token{kind: word, caps: true}
 	letters := 0
+reading:
 	for t.i < len(t.s) {
 		r, size := utf8.DecodeRuneInString(t.s[t.i:])
 		switch {
@@ -233,15 +232,10 @@ func (t *tokenizer) word() {
 		case r == '.' && letters == 1 && letterAt(t.s, t.i+1) && !letterAt(t.s, t.i+2):
 			letters = 0
 		default:
-			t.finish(tok, letters)
-			return
+			break reading
 		}
 		t.i += size
 	}
-	t.finish(tok, letters)
-}
-
-func (t *tokenizer) finish(tok token, letters int) {
 	tok.caps = tok.caps && (letters > 1 || tok.upper)
 	t.add(tok)
 }

@@ -61,7 +61,7 @@ func (c *comparison) dateFinding(want date, best relation, got date, others []da
 		}
 		return finding{call: right, conf: conf, why: why}
 	case coarser:
-		return finding{call: unsure, why: fmt.Sprintf("the response says only %s of %s", got, want), share: .6}.doubtful()
+		return finding{call: unsure, why: fmt.Sprintf("the response says only %s of %s", got, want), share: .6, vague: true}
 	case conflict:
 		return finding{call: wrong, conf: .92, why: got.describe(want)}
 	}
@@ -132,13 +132,13 @@ func (c *comparison) byQuantity(_ string, a *reading) (finding, bool) {
 	case len(t.near) > 0:
 		return finding{call: unsure, why: fmt.Sprintf("the response has about %s, the reference %s", c.response.words(t.near[0].span), meant), share: .5}.open().marked(t.near[0].span, want.span), true
 	case addsUp(want, t.rivals) || addsUp(want, t.others):
-		return finding{call: unsure, why: "the numbers of the response add up to " + meant + ", which it does not say", share: .6}.doubtful(), true
+		return finding{call: unsure, why: "the numbers of the response add up to " + meant + ", which it does not say", share: .6, vague: true}, true
 	case len(t.rivals) > 0:
 		return finding{call: wrong, conf: .9, why: c.differs(a, want, t.rivals[0])}.marked(t.rivals[0].span, want.span), true
 	case len(t.others) > 0:
 		return finding{call: wrong, conf: .83, why: c.differs(a, want, t.others[0])}.marked(t.others[0].span, want.span), true
 	case c.response.listLength() > 1:
-		return finding{call: unsure, why: "the response lists instead of giving the number " + meant}.doubtful(), true
+		return finding{call: unsure, why: "the response lists instead of giving the number " + meant, vague: true}, true
 	}
 	why := "the response has no number, and the reference is " + meant
 	if len(t.foreign) > 0 {
@@ -288,7 +288,7 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 		return finding{call: unsure, why: fmt.Sprintf("the response has %s as an alternative to %s", c.response.words(other.span), said), share: .5, named: true}.unseen()
 	}
 	if other, ok := c.countsOther(a, want, t.hits); ok {
-		return finding{call: unsure, why: fmt.Sprintf("the response counts %s where the reference counts %s", other, want.noun), share: .5}.doubtful()
+		return finding{call: unsure, why: fmt.Sprintf("the response counts %s where the reference counts %s", other, want.noun), share: .5, vague: true}
 	}
 	why := said + " equals " + meant
 	if hit.unit.dim == noDimension || strings.Contains(said, meant) || strings.Contains(meant, said) {
@@ -382,14 +382,11 @@ func (c *comparison) offersChoice(a, b span) bool {
 	if b.from-a.to > 5 || a.to > b.from {
 		return false
 	}
-	for i := a.to; i < b.from; i++ {
-		switch c.response.toks[i].text {
-		case "or", "maybe", "perhaps", "possibly", "alternatively", "或", "later", "then":
-			return true
-		}
-	}
-	return c.response.toks[b.from].pre == '/'
+	between := c.response.toks[a.to:b.from]
+	return c.response.toks[b.from].pre == '/' || slices.ContainsFunc(between, func(t token) bool { return choosing[t.text] })
 }
+
+var choosing = set("or maybe perhaps possibly alternatively 或 later then")
 
 func (c *comparison) differs(a *reading, want, got quantity) string {
 	return fmt.Sprintf("the number %s of the reference is %s in the response", a.words(want.span), c.response.words(got.span))

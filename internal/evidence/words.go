@@ -53,7 +53,7 @@ func (c *comparison) byWords(a *reading) finding {
 				return finding{call: right, conf: .9, why: fmt.Sprintf("the response has %q in another spelling", e.key)}.settled()
 			}
 			if c.response.akin(e.key) {
-				return finding{call: unsure, why: fmt.Sprintf("the response has a word much like %q", e.key), share: .5}.doubtful()
+				return finding{call: unsure, why: fmt.Sprintf("the response has a word much like %q", e.key), share: .5, vague: true}
 			}
 		}
 		switch {
@@ -72,8 +72,10 @@ func (c *comparison) byWords(a *reading) finding {
 	why := fmt.Sprintf("the response has %d of %d words of the reference and lacks %q", len(want)-len(missing), len(want), a.toks[missing[0].tok].text)
 	f := finding{call: unsure, why: why, share: share}
 	isFigure := func(e elem) bool { return e.key[0] == '#' } // the First World War has most words of the Second
-	if a.leadsWith(missing[0]) || slices.ContainsFunc(missing, isFigure) || a.isName() && len(a.elems) == 2 && missing[0] == a.elems[1] {
-		return f.doubtful()
+	// France is not an answer where "Paris (France)" is.
+	leads := missing[0] == a.elems[0] && slices.ContainsFunc(a.toks[missing[0].tok+1:], func(t token) bool { return t.brk == comma || t.brk == clause })
+	if leads || slices.ContainsFunc(missing, isFigure) || a.isName() && len(a.elems) == 2 && missing[0] == a.elems[1] {
+		f.vague = true
 	}
 	return f
 }
@@ -404,17 +406,6 @@ func (c *comparison) bareSurname(key, first string) bool {
 // nameContinues reports whether a capital word directly follows token i.
 func (r *reading) nameContinues(i int) bool {
 	return i+1 < len(r.toks) && r.toks[i+1].upper && r.toks[i+1].brk == none
-}
-
-// leadsWith reports whether e stands before a comma or a parenthesis in which the
-// rest is: France is not an answer where "Paris (France)" is.
-func (r *reading) leadsWith(e elem) bool {
-	for i := e.tok + 1; i < len(r.toks); i++ {
-		if r.toks[i].brk == comma || r.toks[i].brk == clause {
-			return e == r.elems[0]
-		}
-	}
-	return false
 }
 
 // byText judges by a reference of many words. Nearly all of them in the same order

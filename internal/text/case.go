@@ -10,7 +10,7 @@ import (
 // which becomes i followed by a combining dot, and in Σ, which becomes ς at the end of a
 // word.
 func Lower(s string) string {
-	if isASCII(s) {
+	if IsASCII(s) {
 		return strings.ToLower(s)
 	}
 	var b strings.Builder
@@ -33,7 +33,7 @@ func Lower(s string) string {
 // Upper returns s in upper case, like str.upper(). It differs from [strings.ToUpper] if one
 // character becomes several, for example ß becomes SS.
 func Upper(s string) string {
-	if isASCII(s) {
+	if IsASCII(s) {
 		return strings.ToUpper(s)
 	}
 	var b strings.Builder
@@ -52,7 +52,8 @@ func Upper(s string) string {
 	return b.String()
 }
 
-func isASCII(s string) bool {
+// IsASCII reports whether s has ASCII characters only.
+func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false

@@ -11,7 +11,21 @@ func DifflibRatio(a, b string) float64 {
 	if len(x)+len(y) == 0 {
 		return 1
 	}
-	m, matches := newMatcher(x, y), 0
+	m := &matcher{a: x, b: y, now: make([]int32, len(y)+1), before: make([]int32, len(y)+1)}
+	for i, c := range y {
+		for int(c) >= len(m.at) {
+			m.at = append(m.at, nil)
+		}
+		m.at[c] = append(m.at[c], int32(i))
+	}
+	if n := len(y); n >= 200 {
+		for c := range m.at {
+			if len(m.at[c]) > n/100+1 {
+				m.at[c] = nil
+			}
+		}
+	}
+	matches := 0
 	queue := []region{{0, len(x), 0, len(y)}}
 	for len(queue) > 0 {
 		r := queue[len(queue)-1]
@@ -38,24 +52,6 @@ type matcher struct {
 	// For each position in b, shifted by one, the length of the match that ends there and
 	// at the current (now) or previous (before) element of a.
 	now, before []int32
-}
-
-func newMatcher(a, b []int32) *matcher {
-	m := &matcher{a: a, b: b, now: make([]int32, len(b)+1), before: make([]int32, len(b)+1)}
-	for i, x := range b {
-		for int(x) >= len(m.at) {
-			m.at = append(m.at, nil)
-		}
-		m.at[x] = append(m.at[x], int32(i))
-	}
-	if n := len(b); n >= 200 {
-		for x := range m.at {
-			if len(m.at[x]) > n/100+1 {
-				m.at[x] = nil
-			}
-		}
-	}
-	return m
 }
 
 // A region is a part of a and a part of b.

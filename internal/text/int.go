@@ -115,23 +115,17 @@ func Digits(s string) []string {
 }
 
 // Decimal returns the value of a decimal digit of any script. Unicode assigns them in runs
-// of ten, and every range of Nd begins with a zero.
+// of ten, which begin with a zero and may follow each other.
 func Decimal(r rune) (int, bool) {
 	if r >= '0' && r <= '9' {
 		return int(r - '0'), true
 	}
-	if r < 0x80 || !unicode.Is(unicode.Nd, r) {
+	if r < 0x80 || !unicode.IsDigit(r) {
 		return 0, false
 	}
-	for _, rng := range unicode.Nd.R16 {
-		if r >= rune(rng.Lo) && r <= rune(rng.Hi) {
-			return int(r-rune(rng.Lo)) / int(rng.Stride) % 10, true
-		}
+	n := 0 // how many digits stand before it
+	for unicode.IsDigit(r - rune(n) - 1) {
+		n++
 	}
-	for _, rng := range unicode.Nd.R32 {
-		if r >= rune(rng.Lo) && r <= rune(rng.Hi) {
-			return int(r-rune(rng.Lo)) / int(rng.Stride) % 10, true
-		}
-	}
-	return 0, false
+	return n % 10, true
 }

@@ -83,7 +83,7 @@ func grown(row []uint64, n int) int {
 // longer subsequence than dropping the last element of a, else that of a. Scores depend on
 // which of several equally long subsequences it is.
 func (s *Subsequence) Trace(a []int32) (indices []int, moves int) {
-	t := trace{s: s, a: a, j: len(s.b)}
+	j := len(s.b) // how much of b is left
 	// Keeping all rows would need memory for every pair of elements. Keep about the square
 	// root of them, and recompute those between when the traceback reaches them.
 	gap := int(math.Sqrt(float64(len(a)))) + 1
@@ -95,7 +95,7 @@ func (s *Subsequence) Trace(a []int32) (indices []int, moves int) {
 		}
 		s.next(row, x)
 	}
-	for k := len(kept) - 1; k >= 0 && t.j > 0; k-- {
+	for k := len(kept) - 1; k >= 0 && j > 0; k-- {
 		from, to := k*gap, min((k+1)*gap, len(a))
 		rows := [][]uint64{kept[k]}
 		for _, x := range a[from:to] {
@@ -103,42 +103,26 @@ func (s *Subsequence) Trace(a []int32) (indices []int, moves int) {
 			s.next(row, x)
 			rows = append(rows, row)
 		}
-		for i := to; i > from && t.j > 0; {
-			i = t.up(i, rows[i-from], rows[i-from-1])
+		for i := to; i > from && j > 0; i-- {
+			// Move left in row i until the path leaves it.
+			here, above := rows[i-from], rows[i-from-1]
+			now, up := grown(here, j), grown(above, j)
+			for ; j > 0; j-- {
+				moves++
+				left := now - grows(here, j-1)
+				if a[i-1] == s.b[j-1] || left <= up {
+					break
+				}
+				now, up = left, up-grows(above, j-1)
+			}
+			if j > 0 && a[i-1] == s.b[j-1] {
+				indices = append(indices, i-1)
+				j--
+			}
 		}
 	}
-	slices.Reverse(t.indices)
-	return t.indices, t.moves
-}
-
-// A trace is the state of a traceback.
-type trace struct {
-	s       *Subsequence
-	a       []int32
-	j       int // how much of b is left
-	indices []int
-	moves   int
-}
-
-// up moves left in row i until the path leaves it, and returns the row above.
-func (t *trace) up(i int, here, above []uint64) int {
-	now, up := grown(here, t.j), grown(above, t.j)
-	for t.j > 0 {
-		t.moves++
-		last := t.j - 1
-		if t.a[i-1] == t.s.b[last] {
-			t.indices = append(t.indices, i-1)
-			t.j--
-			return i - 1
-		}
-		left := now - grows(here, last)
-		if left <= up {
-			return i - 1
-		}
-		now, up = left, up-grows(above, last)
-		t.j--
-	}
-	return i
+	slices.Reverse(indices)
+	return indices, moves
 }
 
 // grows returns 1 if the length grows at position j of the row, else 0.

@@ -106,7 +106,7 @@ func (l *literal) object(depth int) (any, error) {
 		if object[name], err = l.value(depth + 1); err != nil {
 			return nil, err
 		}
-		if !l.take(",") && !strings.HasPrefix(strings.TrimLeft(l.rest, " \t\r\n"), "}") {
+		if !l.take(",") && !strings.HasPrefix(l.rest, "}") {
 			return nil, errLiteral
 		}
 	}
@@ -121,7 +121,7 @@ func (l *literal) list(end string, depth int) (any, error) {
 			return nil, err
 		}
 		list = append(list, v)
-		if !l.take(",") && !strings.HasPrefix(strings.TrimLeft(l.rest, " \t\r\n"), end) {
+		if !l.take(",") && !strings.HasPrefix(l.rest, end) {
 			return nil, errLiteral
 		}
 	}

@@ -43,28 +43,6 @@ type count struct {
 	firstVote Vote    // of the members that voted
 }
 
-func countVotes(ballots []ballot) count {
-	c := count{ballots: ballots}
-	for _, b := range ballots {
-		v := b.vote()
-		if v == VoteNone {
-			continue
-		}
-		if c.firstVote == VoteNone {
-			c.firstVote = v
-		}
-		c.score += b.member.Weight * b.verdict.Score
-		if v == VoteYes {
-			c.yes++
-			c.forYes += b.member.Weight
-		} else {
-			c.no++
-			c.forNo += b.member.Weight
-		}
-	}
-	return c
-}
-
 // tally renders the votes in a form that [Votes] can parse.
 func (c count) tally() string {
 	list := make([]string, len(c.ballots))
@@ -91,7 +69,24 @@ func (c count) words() string {
 
 // decide returns the verdict for the votes, or a failure.
 func (p *panel) decide(ballots []ballot) (deem.Verdict, error) {
-	c := countVotes(ballots)
+	c := count{ballots: ballots}
+	for _, b := range ballots {
+		v := b.vote()
+		if c.firstVote == VoteNone {
+			c.firstVote = v
+		}
+		switch v {
+		case VoteNone:
+			continue
+		case VoteYes:
+			c.yes++
+			c.forYes += b.member.Weight
+		case VoteNo:
+			c.no++
+			c.forNo += b.member.Weight
+		}
+		c.score += b.member.Weight * b.verdict.Score
+	}
 	vetoed := p.opts.Rule == veto && c.no > 0
 	if c.yes+c.no < p.opts.Quorum && !vetoed {
 		return deem.Verdict{}, deem.Failf(c.failureKind(), "no quorum, which is %d: %s%s", p.opts.Quorum, c.tally(), c.words())

@@ -47,11 +47,8 @@ func equal(response, reference string) bool { return response == reference }
 // containsWords looks for the words of the reference between single spaces. Scripts written
 // without spaces have no such boundaries, so for them part of a word is enough.
 func containsWords(response, reference string) bool {
-	if reference == "" {
-		return response == ""
-	}
-	if strings.ContainsFunc(reference, text.Unspaced) {
-		return strings.Contains(response, reference)
+	if reference == "" || strings.ContainsFunc(reference, text.Unspaced) {
+		return containsText(response, reference)
 	}
 	return strings.Contains(" "+response+" ", " "+reference+" ")
 }

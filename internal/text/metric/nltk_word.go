@@ -26,7 +26,7 @@ func NLTKWords(s string) []string {
 // replacements puts spaces around words, and then the text is split at spaces. The order
 // matters, because many replacements depend on the spaces that earlier ones have made.
 func NLTKLineWords(s string) []string {
-	if !isASCII(s) {
+	if !text.IsASCII(s) {
 		s = apart(s, "«“‘„")
 	}
 	s = runs(s, '`', 1)
@@ -51,7 +51,7 @@ func NLTKLineWords(s string) []string {
 	s = apart(s, "*[](){}<>")
 	s = " " + strings.ReplaceAll(s, "--", " -- ") + " "
 
-	if !isASCII(s) {
+	if !text.IsASCII(s) {
 		s = apart(s, "»”’")
 	}
 	s = strings.ReplaceAll(s, "''", " '' ")
@@ -112,15 +112,6 @@ func runs(s string, c byte, least int) string {
 		i += n
 	}
 	return w.String()
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // quotesAfterOpening replaces double quotes after a space or an opening bracket by
