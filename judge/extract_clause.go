@@ -39,10 +39,7 @@ func (r *labelReading) follows(mt mention) following {
 		case c == '?' || c == '？':
 			f.kind = questionFollows
 			return f
-		case c == ')' && isLetterLabel(mt.label):
-			f.kind, f.stop = stopFollows, c
-			return f
-		case isStop(c) || spaced && (c == '(' || c == '（') || c == '-' && (spaced || strings.HasPrefix(rest[n:], " ")):
+		case c == ')' && isLetterLabel(mt.label), isStop(c), spaced && (c == '(' || c == '（'), c == '-' && (spaced || strings.HasPrefix(rest[n:], " ")):
 			f.kind, f.stop = stopFollows, c
 			return f
 		case isSpace(c):

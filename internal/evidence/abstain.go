@@ -321,14 +321,12 @@ func (r *reading) retraction(i int) int {
 		if n := hanPhrase(toks, hanRetractions); n > 0 {
 			return n
 		}
-		return r.slip(i)
 	}
 	for _, p := range retractions[toks[0].text] {
 		n := p.match(toks)
-		if n == 0 || p[0] == "turned" && !slices.ContainsFunc(r.toks[max(0, i-15):i], func(t token) bool { return doubted[t.text] }) {
-			continue
+		if n > 0 && (p[0] != "turned" || slices.ContainsFunc(r.toks[max(0, i-15):i], func(t token) bool { return doubted[t.text] })) {
+			return n
 		}
-		return n
 	}
 	return r.slip(i)
 }

@@ -187,7 +187,6 @@ func readDigits(toks []token, i int) (numeral, bool) {
 		return n, true
 	}
 	next := toks[n.to]
-	dated := n.to+1 < len(toks) && toks[n.to+1].pre == '/' && !toks[n.to+1].gap // 5/20/2023
 	switch {
 	case glued(next) && (next.text == "st" || next.text == "nd" || next.text == "rd" || next.text == "th"):
 		n.ordinal, n.bare = true, false
@@ -198,18 +197,9 @@ func readDigits(toks []token, i int) (numeral, bool) {
 		n.scale(1e6)
 	case multipliers[next.text] > 0 && next.brk == none:
 		n.scale(multipliers[next.text])
-	case next.kind == number && next.pre == '/' && !next.gap && !dated:
-		if d, err := strconv.ParseFloat(next.text, 64); err == nil && d != 0 {
-			n.become(v / d)
-		}
-	case next.kind == number && next.pre == '^' && next.from == toks[i].to+1: // 10^6
-		if e, err := strconv.ParseFloat(next.text, 64); err == nil && !math.IsInf(math.Pow(v, e), 0) {
-			n.become(math.Pow(v, e))
-		}
-	case next.kind == number && strings.HasPrefix(next.text, "0.") && next.brk == none && v == math.Trunc(v):
-		if f, err := strconv.ParseFloat(next.text, 64); err == nil { // 2½
-			n.become(v + f)
-		}
+	case next.kind == number:
+		dated := n.to+1 < len(toks) && toks[n.to+1].pre == '/' && !toks[n.to+1].gap // 5/20/2023
+		n.combine(toks[i], next, dated)
 	case next.kind == han:
 		if m := hanMultipliers[next.text]; m >= 100 {
 			n.scale(m)
@@ -225,10 +215,25 @@ func (n *numeral) scale(by float64) {
 	n.to++
 }
 
-// become makes n an exact value that the next token is part of.
-func (n *numeral) become(value float64) {
-	n.value, n.step, n.bare = value, 0, false
-	n.to++
+// combine takes in the number next after the digits t, as in 1/2, 10^6 and 2½.
+func (n *numeral) combine(t, next token, dated bool) {
+	x, err := strconv.ParseFloat(next.text, 64)
+	value, ok := n.value, err == nil
+	switch {
+	case next.pre == '/' && !next.gap && !dated:
+		value, ok = value/x, ok && x != 0
+	case next.pre == '^' && next.from == t.to+1:
+		value = math.Pow(value, x)
+		ok = ok && !math.IsInf(value, 0)
+	case strings.HasPrefix(next.text, "0.") && next.brk == none && value == math.Trunc(value):
+		value += x
+	default:
+		return
+	}
+	if ok {
+		n.value, n.step, n.bare = value, 0, false
+		n.to++
+	}
 }
 
 // stepOf returns the place value of the last significant digit: 0.1 of "6.2", 100

@@ -146,7 +146,11 @@ func (r *reading) negationIn() bool {
 // byPolarity decides where the reference begins with yes or no.
 func (c *comparison) byPolarity(_ string, a *reading) (finding, bool) {
 	want, to := a.answered()
-	if want == noPolarity || !a.answersOnly(to) {
+	if want == noPolarity || a.toks[to-1].kind == word && !plainAnswers[a.toks[to-1].text] {
+		return finding{}, false
+	}
+	// What follows the answer has to explain it.
+	if to < len(a.toks) && a.toks[to].brk == none && !explains[a.toks[to].text] && len(a.toks)-to <= 2 {
 		return finding{}, false
 	}
 	got, to := c.response.answered()
@@ -173,15 +177,6 @@ func (r *reading) turns(i int) bool {
 		}
 	}
 	return false
-}
-
-// answersOnly reports whether a yes or no at the start of a reference is the
-// answer, and what follows at token to explains it.
-func (r *reading) answersOnly(to int) bool {
-	if t := r.toks[to-1]; t.kind == word && !plainAnswers[t.text] {
-		return false
-	}
-	return to >= len(r.toks) || r.toks[to].brk != none || explains[r.toks[to].text] || len(r.toks)-to > 2
 }
 
 // plainAnswers are the words that mean yes or no in a reference. "Right" may be a

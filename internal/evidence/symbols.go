@@ -209,26 +209,8 @@ func (r *reading) unitSymbol(i int) string {
 // withSymbols keeps match from accepting a response that has a word of the reference
 // only with other symbols.
 func (c *comparison) withSymbols(f finding, a *reading) finding {
-	if f.call == wrong {
-		return f
-	}
-	want, got, ok := c.otherSymbols(a)
-	if !ok {
-		return f
-	}
-	f.why = fmt.Sprintf("the reference has %q and the response has %q", want, got)
-	if f.call == right {
-		f.call, f.share = unsure, .5
-		return f.open()
-	}
-	return f.unseen()
-}
-
-// otherSymbols returns a word of the reference as it stands there and as it stands in
-// the response, where it stands only with other symbols.
-func (c *comparison) otherSymbols(a *reading) (want, got string, ok bool) {
-	if !strings.ContainsFunc(a.text, isAffix) && !strings.ContainsFunc(c.response.text, isAffix) {
-		return "", "", false // nearly always, and soon told
+	if f.call == wrong || !strings.ContainsFunc(a.text, isAffix) && !strings.ContainsFunc(c.response.text, isAffix) {
+		return f // nearly always, and soon told
 	}
 	places := map[string][]int{} // where the response has the words of the reference
 	for _, t := range a.toks {
@@ -250,11 +232,17 @@ func (c *comparison) otherSymbols(a *reading) (want, got string, ok bool) {
 			continue
 		}
 		seen[s] = true
-		if !slices.ContainsFunc(places[t.text], func(k int) bool { return sameSymbols(a, i, c.response, k) }) {
-			return a.withAffix(i), c.response.withAffix(places[t.text][0]), true
+		if slices.ContainsFunc(places[t.text], func(k int) bool { return sameSymbols(a, i, c.response, k) }) {
+			continue
 		}
+		f.why = fmt.Sprintf("the reference has %q and the response has %q", a.withAffix(i), c.response.withAffix(places[t.text][0]))
+		if f.call == right {
+			f.call, f.share = unsure, .5
+			return f.open()
+		}
+		return f.unseen()
 	}
-	return "", "", false
+	return f
 }
 
 // sameSymbols reports whether token i of a and token k of b mean the same by their

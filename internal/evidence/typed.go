@@ -27,8 +27,13 @@ func (c *comparison) byDate(_ string, a *reading) (finding, bool) {
 			others = append(others, d)
 		}
 	}
-	if f, ok := c.dateAsNumber(a, want, best); ok {
-		return f, true
+	// A bare number as "1998" is met by the number 1998 where no date has been read from it.
+	if best != agrees && want.m == 0 && len(a.quants) == 1 {
+		for _, q := range c.response.quants {
+			if same(a.quants[0], q) && !c.response.negated(q.span) {
+				return finding{call: right, conf: .85, why: "the response has the number " + want.String()}.marked(q.span, want.span), true
+			}
+		}
 	}
 	if best == unrelated && len(c.response.dates) > 0 {
 		at = c.response.dates[0]
@@ -94,20 +99,6 @@ func (r *reading) tellsTime() bool {
 		_, weekday := weekdayNumbers[trimPlural(t.text)]
 		return weekday || t.text == "yesterday" || t.text == "today" || t.text == "ago" || t.text == "last" || t.text == "recently"
 	})
-}
-
-// dateAsNumber lets a bare number as "1998" be met by the number 1998 where no
-// date has been read from it.
-func (c *comparison) dateAsNumber(a *reading, want date, best relation) (finding, bool) {
-	if best == agrees || want.m > 0 || len(a.quants) != 1 {
-		return finding{}, false
-	}
-	for _, q := range c.response.quants {
-		if same(a.quants[0], q) && !c.response.negated(q.span) {
-			return finding{call: right, conf: .85, why: "the response has the number " + want.String()}.marked(q.span, want.span), true
-		}
-	}
-	return finding{}, false
 }
 
 // asks reports whether the question itself names the date.

@@ -139,7 +139,7 @@ func readUnit(toks []token, i int) (unit, int) {
 		return readHanUnit(toks, i)
 	}
 	name := toks[i].text
-	if gluedUnits[name] && (toks[i].gap || !glued(toks[i])) && (!spacedUnits[name] || toks[i].upper || toks[i-1].kind != number) {
+	if gluedUnits[name] && !glued(toks[i]) && (!spacedUnits[name] || toks[i].upper || toks[i-1].kind != number) {
 		return unit{}, i
 	}
 	if i+1 < len(toks) && toks[i+1].pre == '/' && !toks[i+1].gap {

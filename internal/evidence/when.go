@@ -99,7 +99,17 @@ func (r *reading) beside(s stretch, i, side int) stretch {
 		}
 		return stretch{n, n, span{k, s.to}}
 	}
-	count, vague := r.countBefore(k)
+	count, vague := 1, false
+	if k > 0 {
+		switch r.toks[k-1].text {
+		case "few", "couple", "some", "several":
+			count, vague = 2, true
+		default:
+			if num, ok := readNumeral(r.toks, k-1); ok && num.to == k && num.value >= 1 && num.value < 60 {
+				count = int(num.value)
+			}
+		}
+	}
 	switch trimPlural(r.toks[k].text) {
 	case "day":
 		if vague {
@@ -120,23 +130,6 @@ func towards(at, side, near, far int, s span) stretch {
 		return stretch{at - far, at - near, s}
 	}
 	return stretch{at + near, at + far, s}
-}
-
-// countBefore returns the number before token k, 1 if there is none, and whether it
-// is vague.
-func (r *reading) countBefore(k int) (n int, vague bool) {
-	if k == 0 {
-		return 1, false
-	}
-	switch t := r.toks[k-1].text; t {
-	case "few", "couple", "some", "several":
-		return 2, true
-	default:
-		if num, ok := readNumeral(r.toks, k-1); ok && num.to == k && num.value >= 1 && num.value < 60 {
-			return int(num.value), false
-		}
-	}
-	return 1, false
 }
 
 // partOf returns the days of "first week of May" and the like: token i is the word

@@ -155,26 +155,18 @@ func (t *tokenizer) pieces(tokens []int, word string) []int {
 	}
 	start, known := len(tokens), t.heads
 	for rest := word; rest != ""; known = t.tails {
-		id, n := longest(known, rest)
-		if n == 0 {
+		n := len(rest)
+		id, ok := known[rest]
+		for !ok && n > 1 {
+			if n--; utf8.RuneStart(rest[n]) {
+				id, ok = known[rest[:n]]
+			}
+		}
+		if !ok {
 			return append(tokens[:start], t.unknown)
 		}
 		tokens = append(tokens, id)
 		rest = rest[n:]
 	}
 	return tokens
-}
-
-// longest returns the longest piece that is a prefix of rest, and its length, or 0 if there
-// is none.
-func longest(known map[string]int, rest string) (id, n int) {
-	for n := len(rest); n > 0; n-- {
-		if n < len(rest) && !utf8.RuneStart(rest[n]) {
-			continue
-		}
-		if id, ok := known[rest[:n]]; ok {
-			return id, n
-		}
-	}
-	return 0, 0
 }

@@ -180,7 +180,6 @@ func thin(items []Labelled) (kept []Labelled, out int) {
 	for _, it := range items {
 		lot := float64(digest("size "+cmp.Or(it.Cluster, it.ID))) / math.MaxUint64
 		if lot*float64(largest) > float64(max(size[it.Cluster], 1)) {
-			out++
 			continue
 		}
 		at, seen := best[it.Cluster]
@@ -190,10 +189,7 @@ func thin(items []Labelled) (kept []Labelled, out int) {
 			kept = append(kept, it)
 		case digest(it.ID) < digest(kept[at].ID):
 			kept[at] = it
-			out++
-		default:
-			out++
 		}
 	}
-	return kept, out
+	return kept, len(items) - len(kept)
 }
