@@ -140,27 +140,18 @@ func Together(list []Label) Opinion {
 			settled = &l
 			continue
 		}
-		o.add(l)
+		o.Item = l.Item
+		if l.Yes {
+			o.For++
+		} else {
+			o.Against++
+		}
+		n := float64(len(o.Labels))
+		o.Score = (o.Score*n + l.Score) / (n + 1)
+		o.Graded = o.Graded || l.Graded
+		o.Labels = append(o.Labels, l)
 	}
-	if settled != nil {
-		o.Yes, o.Label, o.Tie = settled.Yes, settled.Label, false
-		o.Score, o.Graded = settled.Score, o.Graded || settled.Graded
-	}
-	return o
-}
-
-func (o *Opinion) add(l Label) {
-	o.Item = l.Item
-	if l.Yes {
-		o.For++
-	} else {
-		o.Against++
-	}
-	o.Yes, o.Tie = o.For > o.Against, o.For == o.Against
-	n := float64(len(o.Labels))
-	o.Score = (o.Score*n + l.Score) / (n + 1)
-	o.Graded = o.Graded || l.Graded
-	o.Labels = append(o.Labels, l)
+	o.Yes, o.Tie = o.For > o.Against, o.For == o.Against && o.For > 0
 	counts, most := map[string]int{}, 0
 	for _, l := range o.Labels {
 		counts[l.Label]++
@@ -171,6 +162,11 @@ func (o *Opinion) add(l Label) {
 			o.Label = ""
 		}
 	}
+	if settled != nil {
+		o.Yes, o.Label, o.Tie = settled.Yes, settled.Label, false
+		o.Score, o.Graded = settled.Score, o.Graded || settled.Graded
+	}
+	return o
 }
 
 // votes returns the numbers of votes as text.

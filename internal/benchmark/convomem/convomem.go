@@ -8,6 +8,7 @@
 package convomem
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -276,13 +277,7 @@ type Line struct {
 // Lines returns all lines. The last one covers all items.
 func (m *Metrics) Lines() []Line {
 	keys := slices.SortedFunc(maps.Keys(m.lines), func(a, b [2]string) int {
-		if a[0] != b[0] {
-			return strings.Compare(a[0], b[0])
-		}
-		if len(a[1]) != len(b[1]) {
-			return len(a[1]) - len(b[1])
-		}
-		return strings.Compare(a[1], b[1])
+		return cmp.Or(strings.Compare(a[0], b[0]), len(a[1])-len(b[1]), strings.Compare(a[1], b[1]))
 	})
 	var list []Line
 	for _, k := range keys {

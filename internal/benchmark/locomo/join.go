@@ -251,21 +251,6 @@ func (j *join) missing(requireAll bool) {
 	j.notes = benchmark.Note(j.notes, j.rekeyed, "response", "in a file that has another reference than the data, whose reference counts")
 }
 
-// set returns the set of items that were found.
-func (j *join) set(o Options) (benchmark.Set, error) {
-	var items []deem.Item
-	for _, sl := range j.slots {
-		if sl.answered && !j.left(sl) {
-			items = append(items, sl.item())
-		}
-	}
-	if len(items) == 0 {
-		return nil, j.nothing(o)
-	}
-	items, notes := benchmark.Limit(items, o.Limit, j.notes)
-	return benchmark.Hold(items, slices.Concat(o.Data, o.Responses), notes)
-}
-
 // item returns the item for a question and its response.
 func (s *slot) item() deem.Item {
 	it := deem.Item{ID: s.id, Category: s.category, Cluster: s.conversation, Question: s.question, Response: s.answer.response}

@@ -60,7 +60,17 @@ func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	if err := j.problems.Err(""); err != nil {
 		return nil, err
 	}
-	return j.set(o)
+	var items []deem.Item
+	for _, s := range j.slots {
+		if s.answered && !j.left(s) {
+			items = append(items, s.item())
+		}
+	}
+	if len(items) == 0 {
+		return nil, j.nothing(o)
+	}
+	items, notes := benchmark.Limit(items, o.Limit, j.notes)
+	return benchmark.Hold(items, slices.Concat(o.Data, o.Responses), notes)
 }
 
 // A join collects questions, responses and errors.

@@ -41,14 +41,10 @@ func inBlock(r rune) bool {
 	if r >= utf8.RuneSelf {
 		return isHan(r)
 	}
-	return isAlnum(r) || strings.ContainsRune("+#&._%-", r)
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("+#&._%-", r)
 }
 
 func isHan(r rune) bool { return r >= firstHan && r <= lastHan }
-
-func isAlnum(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-}
 
 // jiebaSpan returns the length of the longest prefix of s whose characters all satisfy in.
 func jiebaSpan(s string, in func(rune) bool) int {
