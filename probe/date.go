@@ -94,16 +94,13 @@ var months = map[string][]string{
 	"de": {"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"},
 }
 
+// foreignDates are the forms of dates in these languages: day, month and year.
+var foreignDates = map[string]string{"es": "%d de %s de %d", "fr": "%d %s %d", "de": "%d. %s %d"}
+
 // foreignDate returns a date in another language.
 func foreignDate(t time.Time, language string) string {
-	switch language {
-	case "es":
-		return fmt.Sprintf("%d de %s de %d", t.Day(), months["es"][t.Month()-1], t.Year())
-	case "fr":
-		return fmt.Sprintf("%d %s %d", t.Day(), months["fr"][t.Month()-1], t.Year())
-	case "de":
-		return fmt.Sprintf("%d. %s %d", t.Day(), months["de"][t.Month()-1], t.Year())
-	default:
-		return fmt.Sprintf("%d年%d月%d日", t.Year(), int(t.Month()), t.Day())
+	if form, ok := foreignDates[language]; ok {
+		return fmt.Sprintf(form, t.Day(), months[language][t.Month()-1], t.Year())
 	}
+	return fmt.Sprintf("%d年%d月%d日", t.Year(), int(t.Month()), t.Day())
 }

@@ -194,8 +194,11 @@ func (d download) bring(ctx context.Context, dir, file string, known meta) error
 	var have int64
 	switch info, err := os.Stat(partFile); {
 	case known.SHA256 != "":
-		setIf(header, "If-None-Match", known.ETag)
-		setIf(header, "If-Modified-Since", known.Modified)
+		for name, value := range map[string]string{"If-None-Match": known.ETag, "If-Modified-Since": known.Modified} {
+			if value != "" {
+				header.Set(name, value)
+			}
+		}
 	case err == nil && part.ETag != "" && info.Size() > 0:
 		have = info.Size()
 		header.Set("Range", fmt.Sprintf("bytes=%d-", have))
@@ -246,12 +249,6 @@ func (d download) bring(ctx context.Context, dir, file string, known meta) error
 		return err
 	}
 	return writeMeta(dir, "meta.json", now)
-}
-
-func setIf(h http.Header, name, value string) {
-	if value != "" {
-		h.Set(name, value)
-	}
 }
 
 func (d download) tooLarge() error {

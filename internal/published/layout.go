@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"deem"
 	"deem/internal/dataset"
 	"deem/internal/words"
 )
@@ -282,11 +283,13 @@ func (l layout) holdsVerdicts(c verdictColumn, rows []row) bool {
 				continue
 			}
 			present++
-			if l.words.readable(v) {
-				readable++
-			}
-			if l.words.read(v).verdict != nil {
+			o := l.words.read(v)
+			if o.verdict != nil {
 				verdicts++
+			}
+			_, none := noWords[strings.ToLower(strings.TrimSpace(v.text))] // a word for no verdict
+			if v.isScalar() && (none || o.verdict != nil || l.words.scale == 0 && o.failure.Kind == deem.OutOfRange) {
+				readable++
 			}
 		}
 	}

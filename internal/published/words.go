@@ -128,16 +128,6 @@ func (v vocabulary) grade(n node) outcome {
 	return judged(strings.TrimSpace(n.text), score)
 }
 
-// readable reports whether a column of verdicts may contain a value: a verdict, or a word
-// for none.
-func (v vocabulary) readable(n node) bool {
-	if !n.isScalar() {
-		return false
-	}
-	_, none := noWords[strings.ToLower(strings.TrimSpace(n.text))]
-	return none || v.read(n).verdict != nil || v.scale == 0 && v.read(n).failure.Kind == deem.OutOfRange
-}
-
 // clip returns a text short enough for a message, in quotes.
 func clip(s string) string {
 	return `"` + words.Clip(words.Printable(s), 60) + `"`
