@@ -208,6 +208,9 @@ func TestBatchKilledBeforeItsIDIsKnown(t *testing.T) {
 			t.Fatalf("exit code %d\n%s", code, second.err.String())
 		}
 		same(t, dir, want)
+		if strings.Contains(second.err.String(), "batch  was submitted") {
+			t.Errorf("the batch that was found has no id:\n%s", second.err.String())
+		}
 		if srv.Batches() != 1 || srv.Lines() != n || srv.Requests() != 0 {
 			t.Errorf("%d batches of %d lines and %d calls, want 1, %d and 0\n%s", srv.Batches(), srv.Lines(), srv.Requests(), n, second.err.String())
 		}

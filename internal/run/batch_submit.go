@@ -221,6 +221,7 @@ func (r *runner) look(ctx context.Context, b *store.Batch) (found bool, err erro
 			}
 			left = backOff(troubles)
 		case id != "":
+			b.ID = id // The caller reports it.
 			return true, r.submitted(ctx, *b, id)
 		case !sure:
 			if !said {
