@@ -356,17 +356,16 @@ func (a *app) keygenCommand() *cobra.Command {
 				return err
 			}
 			name := args[0]
-			for _, f := range []struct {
-				name string
-				text []byte
-				mode os.FileMode
-			}{{name + ".key", private, 0o600}, {name + ".pub", public, 0o644}} {
-				if catalog.FileExists(f.name) {
-					return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", f.name), "choose another name"))
+			for _, file := range []string{name + ".key", name + ".pub"} {
+				if catalog.FileExists(file) {
+					return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", file), "choose another name"))
 				}
-				if err := os.WriteFile(filepath.Clean(f.name), f.text, f.mode); err != nil {
-					return err
-				}
+			}
+			if err := os.WriteFile(filepath.Clean(name+".key"), private, 0o600); err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Clean(name+".pub"), public, 0o644); err != nil { //nolint:gosec // It is public.
+				return err
 			}
 			if a.json {
 				return writeJSON(a.out, map[string]string{"private": name + ".key", "public": name + ".pub", "fingerprint": bundle.Fingerprint(key)})

@@ -169,12 +169,18 @@ func (a *app) export(cmd *cobra.Command, args []string, o exportOptions) error {
 	if !slices.Contains(exportFormats, o.format) {
 		return usage.Mark(usage.Unknown("format", o.format, exportFormats))
 	}
-	for flag, formats := range map[string][]string{
-		"items": {formatHTML, formatSite}, "spreadsheet": {formatCSV, "mlflow", "wandb"}, "organization": {formatAggregate}, "relationship": {formatAggregate},
-		"max-unjudged": {formatHTML, formatMarkdown, formatCard, formatCardJSON, formatAggregate},
+	for _, f := range []struct {
+		flag    string
+		formats []string
+	}{
+		{"items", []string{formatHTML, formatSite}},
+		{"spreadsheet", []string{formatCSV, "mlflow", "wandb"}},
+		{"organization", []string{formatAggregate}},
+		{"relationship", []string{formatAggregate}},
+		{"max-unjudged", []string{formatHTML, formatMarkdown, formatCard, formatCardJSON, formatAggregate}},
 	} {
-		if cmd.Flags().Changed(flag) && !slices.Contains(formats, o.format) {
-			return usage.Errorf("--%s says nothing to the format %s; it goes with %s", flag, o.format, strings.Join(formats, ", "))
+		if cmd.Flags().Changed(f.flag) && !slices.Contains(f.formats, o.format) {
+			return usage.Errorf("--%s says nothing to the format %s; it goes with %s", f.flag, o.format, strings.Join(f.formats, ", "))
 		}
 	}
 	switch {

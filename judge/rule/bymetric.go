@@ -168,7 +168,7 @@ func one(score float64, err error) metric.PRF {
 	return metric.PRF{F1: score}
 }
 
-// A Thesaurus returns synonyms. *nltk.WordNet of deem/text/nltk implements it. It must be
+// A Thesaurus returns synonyms, for example those of WordNet. It must be
 // safe for concurrent use.
 type Thesaurus interface {
 	// Name identifies the thesaurus and its contents: two with the same name give the

@@ -155,7 +155,7 @@ func strictScore(it deem.Item, body string, keys ...string) (deem.Verdict, judge
 			return deem.Verdict{}, o, deem.Failf(deem.Contradictory, "%s has two values in one object", key)
 		}
 	}
-	value, _ := o.Field(keys[0]) // Last found it.
+	value, _ := o.Field(keys[0]) // FindObject found it.
 	n, err := scale.Number(value)
 	if err != nil {
 		return deem.Verdict{}, o, asFailure(err)

@@ -256,7 +256,7 @@ var (
 )
 
 // letters corresponds to _extract_multi_select_letters: the letters of every word that is
-// not on a short list, so that "The answers are A and C" also gives T, H, E and R. If mend
+// not on a short list, so that "The answers are A and C" also gives T, H, E and R. If fix
 // is true, words of several letters do not count, unless there is only one.
 func letters(s string, fix bool) []string {
 	words := latin.FindAllString(text.Upper(s), -1)

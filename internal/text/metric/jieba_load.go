@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// packed is the dictionary and the model, as written by gen.go.
+// packed is the dictionary and the model, as written by jieba_gen.go.
 //
 //go:embed jieba/jieba.bin.gz
 var packed string
