@@ -125,7 +125,7 @@ func rougeLsum(stem bool) func(response, reference string) metric.PRF {
 // a sentence scores 0.
 func pyRouge(name string, pick func(metric.PyRouge) metric.PRF) *byMetric {
 	return byBest(name, func(response, reference string) metric.PRF {
-		r, err := metric.NewPyRouge(response, reference)
+		r, err := metric.NewPyRouge(response, reference, true)
 		if err != nil {
 			return metric.PRF{}
 		}

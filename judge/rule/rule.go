@@ -73,7 +73,7 @@ var table = sync.OnceValue(func() []entry {
 		// consecutive words with a reference, which includes every short answer. Case
 		// matters.
 		{&byMetric{name: "bleu/nltk", score: func(response string, references []string) metric.PRF {
-			return one(metric.NLTKBLEU{}.Sentence(metric.NLTKWords(response), tokenized(references)))
+			return one(metric.NLTKBLEU{Smoothing: 1}.Sentence(metric.NLTKWords(response), tokenized(references)))
 		}}, "sentence BLEU of NLTK over the words of word_tokenize, smoothing method 1, all references at once"},
 		{meteorBy("meteor/stem", nil), "METEOR of NLTK over the words of word_tokenize, without synonyms: equal words and equal stems"},
 		{byF1("mem0/f1", metric.Mem0F1), "the F1 in result files of Mem0: words in common, each once"},

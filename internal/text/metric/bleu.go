@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"deem/internal/text"
@@ -16,18 +15,28 @@ var errNoResponse = errors.New("no response to score")
 // bleuOrders is the length of the longest n-gram in BLEU.
 const bleuOrders = 4
 
-// BLEU computes BLEU like sacreBLEU 2.6, with its smoothing "exp". The zero value has its
-// defaults for a corpus; set EffectiveOrder for single sentences, as sacreBLEU does in its
-// sentence_bleu.
+// BLEU computes BLEU like sacreBLEU 2.6. The zero value has its defaults for a corpus; set
+// EffectiveOrder for single sentences, as sacreBLEU does in its sentence_bleu.
 type BLEU struct {
 	// Tokenize is the tokenizer: "13a", "zh", "char", "intl" or "none". Empty means "13a".
 	Tokenize string
+
+	// Lowercase makes the comparison case-insensitive.
+	Lowercase bool
+
+	// Smooth is the smoothing of an order without a match: "exp", "floor", "add-k" or
+	// "none". Empty means "exp".
+	Smooth string
+
+	// SmoothValue is the parameter of "floor" and "add-k"; nil means 0.1 and 1.
+	SmoothValue *float64
 
 	// EffectiveOrder omits the orders for which the response is too short.
 	EffectiveOrder bool
 }
 
-// A BLEUScore is a BLEU score with its components.
+// A BLEUScore is a BLEU score with its components. With "add-k" smoothing the counts
+// include the constant, as upstream reports them.
 type BLEUScore struct {
 	Score           float64 // 0 to 100
 	Counts, Totals  []float64
@@ -56,10 +65,7 @@ func (b BLEU) Corpus(responses []string, references [][]string) (BLEUScore, erro
 	if len(responses) != len(references) {
 		return BLEUScore{}, fmt.Errorf("%d responses and %d lists of references", len(responses), len(references))
 	}
-	out := BLEUScore{
-		BrevityPenalty: 1,
-		Precisions:     make([]float64, bleuOrders), Counts: make([]float64, bleuOrders), Totals: make([]float64, bleuOrders),
-	}
+	sum := bleuStats{}
 	for i, response := range responses {
 		if len(references[i]) == 0 {
 			return BLEUScore{}, fmt.Errorf("response %d has no reference", i+1)
@@ -75,14 +81,13 @@ func (b BLEU) Corpus(responses []string, references [][]string) (BLEUScore, erro
 			g.Add(words)
 		}
 		for n, same := range g.Shared(got) {
-			out.Counts[n] += float64(same)
-			out.Totals[n] += float64(gramsOf(len(got), n+1))
+			sum.counts[n] += same
+			sum.totals[n] += gramsOf(len(got), n+1)
 		}
-		out.ResponseLength += len(got)
-		out.ReferenceLength += length
+		sum.response += len(got)
+		sum.reference += length
 	}
-	b.score(&out)
-	return out, nil
+	return b.score(sum)
 }
 
 func (b BLEU) tokenizer() (func(string) []string, error) {
@@ -101,37 +106,67 @@ func (b BLEU) tokenizer() (func(string) []string, error) {
 	default:
 		return nil, fmt.Errorf("unknown tokenizer %q of BLEU", b.Tokenize)
 	}
-	return func(s string) []string { return split(strings.TrimRightFunc(s, text.IsSpace)) }, nil
+	return func(s string) []string {
+		if b.Lowercase {
+			s = text.Lower(s)
+		}
+		return split(strings.TrimRightFunc(s, text.IsSpace))
+	}, nil
+}
+
+// bleuStats are the sums from which BLEU is computed.
+type bleuStats struct {
+	response, reference int
+	counts, totals      [bleuOrders]int
 }
 
 func abs(n int) int { return max(n, -n) }
 
-// score computes the score from the counts and lengths. An order without a match has half
-// the precision of one match, and each further such order half of the one before.
-func (b BLEU) score(out *BLEUScore) {
-	switch response, reference := out.ResponseLength, out.ReferenceLength; {
-	case response >= reference:
-	case response == 0:
+func (b BLEU) score(s bleuStats) (BLEUScore, error) {
+	value, err := b.smoothValue()
+	if err != nil {
+		return BLEUScore{}, err
+	}
+	out := BLEUScore{
+		BrevityPenalty: 1, ResponseLength: s.response, ReferenceLength: s.reference,
+		Precisions: make([]float64, bleuOrders), Counts: make([]float64, bleuOrders), Totals: make([]float64, bleuOrders),
+	}
+	switch {
+	case s.response >= s.reference:
+	case s.response == 0:
 		out.BrevityPenalty = 0
 	default:
-		out.BrevityPenalty = math.Exp(1 - float64(reference)/float64(response))
+		out.BrevityPenalty = math.Exp(1 - float64(s.reference)/float64(s.response))
 	}
-	if slices.Max(out.Counts) == 0 {
-		return
+	matched := false
+	for n := range bleuOrders {
+		out.Counts[n] = float64(s.counts[n])
+		out.Totals[n] = float64(s.totals[n])
+		matched = matched || s.counts[n] > 0
+	}
+	if !matched {
+		return out, nil
 	}
 	orders, halving := bleuOrders, 1.0
 	for n := range bleuOrders {
+		if b.Smooth == "add-k" && n > 0 {
+			out.Counts[n] += value
+			out.Totals[n] += value
+		}
 		if out.Totals[n] == 0 {
 			break
 		}
 		if b.EffectiveOrder {
 			orders = n + 1
 		}
-		if out.Counts[n] != 0 {
+		switch {
+		case out.Counts[n] != 0:
 			out.Precisions[n] = 100 * out.Counts[n] / out.Totals[n]
-		} else {
+		case b.Smooth == "exp" || b.Smooth == "":
 			halving *= 2
 			out.Precisions[n] = 100 / (halving * out.Totals[n])
+		case b.Smooth == "floor":
+			out.Precisions[n] = 100 * value / out.Totals[n]
 		}
 	}
 	sum := 0.0
@@ -143,4 +178,22 @@ func (b BLEU) score(out *BLEUScore) {
 		}
 	}
 	out.Score = out.BrevityPenalty * math.Exp(sum/float64(orders))
+	return out, nil
+}
+
+func (b BLEU) smoothValue() (float64, error) {
+	value := 0.0
+	switch b.Smooth {
+	case "", "exp", "none":
+	case "floor":
+		value = 0.1
+	case "add-k":
+		value = 1
+	default:
+		return 0, fmt.Errorf("unknown smoothing %q of BLEU", b.Smooth)
+	}
+	if b.SmoothValue != nil {
+		value = *b.SmoothValue
+	}
+	return value, nil
 }

@@ -1,7 +1,6 @@
 package metric_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,19 +37,19 @@ func TestGolden(t *testing.T) {
 		"rouge_score_multi":   golden.Of(func(in rougeInput) (any, error) { return in.best(), nil }),
 		"pltrdy_rouge":        golden.Of(pltrdy),
 
-		"sacrebleu_sentence_bleu": ofBLEU(func(in bleuInput) (any, error) {
+		"sacrebleu_sentence_bleu": golden.Of(func(in bleuInput) (any, error) {
 			return in.report(in.metric().Sentence(in.Hypothesis, in.sentence(t)))
 		}),
-		"sacrebleu_corpus_bleu": ofBLEU(func(in bleuInput) (any, error) {
+		"sacrebleu_corpus_bleu": golden.Of(func(in bleuInput) (any, error) {
 			return in.report(in.metric().Corpus(in.Hypotheses, in.corpus(t)))
 		}),
-		"sacrebleu_chrf": ofBLEU(func(in bleuInput) (any, error) {
+		"sacrebleu_chrf": golden.Of(func(in bleuInput) (any, error) {
 			return in.chrf().Sentence(in.Hypothesis, in.sentence(t))
 		}),
-		"sacrebleu_chrf_pp": ofBLEU(func(in bleuInput) (any, error) {
+		"sacrebleu_chrf_pp": golden.Of(func(in bleuInput) (any, error) {
 			return in.chrf().Sentence(in.Hypothesis, in.sentence(t))
 		}),
-		"sacrebleu_corpus_chrf": ofBLEU(func(in bleuInput) (any, error) {
+		"sacrebleu_corpus_chrf": golden.Of(func(in bleuInput) (any, error) {
 			return in.chrf().Corpus(in.Hypotheses, in.corpus(t))
 		}),
 
@@ -110,7 +109,7 @@ type longBenchInput struct {
 func pyROUGE(f func(response, reference string, upstream bool) float64, words func(string) string) golden.Metric {
 	return golden.Of(func(in pairInput) (any, error) {
 		// A text without a sentence has no result.
-		r, _ := metric.NewPyRouge(words(in.Prediction), words(in.GroundTruth))
+		r, _ := metric.NewPyRouge(words(in.Prediction), words(in.GroundTruth), true)
 		return map[string]any{
 			"score":           f(in.Prediction, in.GroundTruth, true),
 			"score_unlimited": f(in.Prediction, in.GroundTruth, false),
@@ -161,10 +160,7 @@ func pltrdy(in struct {
 	Exclusive bool
 },
 ) (any, error) {
-	if !in.Exclusive {
-		return golden.Skip, nil // No rule and no benchmark counts lists.
-	}
-	r, err := metric.NewPyRouge(in.Hyp, in.Ref)
+	r, err := metric.NewPyRouge(in.Hyp, in.Ref, in.Exclusive)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +175,8 @@ type bleuInput struct {
 	Hypothesis        string
 	Hypotheses        []string
 	References        json.RawMessage
-	SmoothMethod      string `json:"smooth_method"`
+	SmoothMethod      string   `json:"smooth_method"`
+	SmoothValue       *float64 `json:"smooth_value"`
 	Lowercase         bool
 	Tokenize          string
 	UseEffectiveOrder bool `json:"use_effective_order"`
@@ -191,22 +188,19 @@ type bleuInput struct {
 	EpsSmoothing bool `json:"eps_smoothing"`
 }
 
-// ofBLEU skips the settings that no rule and no benchmark has.
-func ofBLEU(f func(in bleuInput) (any, error)) golden.Metric {
-	return golden.Of(func(in bleuInput) (any, error) {
-		smooth, order, beta := cmp.Or(in.SmoothMethod, "exp"), cmp.Or(in.CharOrder, 6), cmp.Or(in.Beta, 2)
-		if smooth != "exp" || order != 6 || beta != 2 || in.Lowercase || in.Whitespace || in.EpsSmoothing {
-			return golden.Skip, nil
-		}
-		return f(in)
-	})
-}
-
 func (in bleuInput) metric() metric.BLEU {
-	return metric.BLEU{Tokenize: in.Tokenize, EffectiveOrder: in.UseEffectiveOrder}
+	return metric.BLEU{
+		Tokenize: in.Tokenize, Lowercase: in.Lowercase, Smooth: in.SmoothMethod,
+		SmoothValue: in.SmoothValue, EffectiveOrder: in.UseEffectiveOrder,
+	}
 }
 
-func (in bleuInput) chrf() metric.ChrF { return metric.ChrF{WordOrder: in.WordOrder} }
+func (in bleuInput) chrf() metric.ChrF {
+	return metric.ChrF{
+		CharOrder: in.CharOrder, WordOrder: in.WordOrder, Beta: in.Beta, Lowercase: in.Lowercase,
+		Whitespace: in.Whitespace, EpsSmoothing: in.EpsSmoothing,
+	}
+}
 
 func (in bleuInput) sentence(t *testing.T) []string {
 	var refs []string

@@ -122,7 +122,7 @@ func Mem0F1(response, reference string) float64 {
 // NLTK over the words of word_tokenize in lower case, with smoothing method 1.
 func Mem0BLEU1(response, reference string) float64 {
 	got, want := NLTKWords(text.Lower(response)), NLTKWords(text.Lower(reference))
-	s, err := NLTKBLEU{Weights: []float64{1, 0, 0, 0}}.Sentence(got, [][]string{want})
+	s, err := NLTKBLEU{Weights: []float64{1, 0, 0, 0}, Smoothing: 1}.Sentence(got, [][]string{want})
 	if err != nil {
 		panic("metric: " + err.Error()) // Cannot happen: there is a reference, and the settings are ours.
 	}

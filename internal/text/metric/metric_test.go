@@ -222,6 +222,7 @@ func decode(t testing.TB, s string) any {
 func TestBLEUErrors(t *testing.T) {
 	for name, f := range map[string]func() error{
 		"tokenizer":    func() error { _, err := metric.BLEU{Tokenize: "x"}.Sentence("a", []string{"a"}); return err },
+		"smoothing":    func() error { _, err := metric.BLEU{Smooth: "x"}.Sentence("a", []string{"a"}); return err },
 		"no reference": func() error { _, err := metric.BLEU{}.Sentence("a", nil); return err },
 		"no response":  func() error { _, err := metric.BLEU{}.Corpus(nil, nil); return err },
 		"lengths":      func() error { _, err := metric.BLEU{}.Corpus([]string{"a"}, nil); return err },

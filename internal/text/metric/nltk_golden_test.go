@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -22,16 +24,18 @@ var nltkMetrics = map[string]golden.Metric{
 		}, nil
 	}),
 	"nltk_sentence_bleu": golden.Of(func(in nltkInput) (any, error) {
-		if in.unused() {
-			return golden.Skip, nil
+		b, err := in.metric()
+		if err != nil {
+			return nil, err
 		}
-		return metric.NLTKBLEU{Weights: in.Weights}.Sentence(in.Hypothesis, in.References)
+		return b.Sentence(in.Hypothesis, in.References)
 	}),
 	"nltk_corpus_bleu": golden.Of(func(in nltkInput) (any, error) {
-		if in.unused() {
-			return golden.Skip, nil
+		b, err := in.metric()
+		if err != nil {
+			return nil, err
 		}
-		return metric.NLTKBLEU{Weights: in.Weights}.Corpus(in.Hypotheses, in.ListOfReferences)
+		return b.Corpus(in.Hypotheses, in.ListOfReferences)
 	}),
 }
 
@@ -58,8 +62,10 @@ type nltkInput struct {
 	AutoReweigh      bool `json:"auto_reweigh"`
 }
 
-// unused reports settings that no rule and no benchmark has.
-func (in nltkInput) unused() bool { return in.Smoothing != "method1" || in.AutoReweigh }
+func (in nltkInput) metric() (metric.NLTKBLEU, error) {
+	method, err := strconv.Atoi(strings.TrimPrefix(in.Smoothing, "method"))
+	return metric.NLTKBLEU{Weights: in.Weights, Smoothing: method, AutoReweigh: in.AutoReweigh}, err
+}
 
 // openWordNet reads the database once.
 var openWordNet = sync.OnceValues(func() (*metric.WordNet, error) { return metric.OpenWordNet(wordNetDir()) })

@@ -34,8 +34,15 @@ func TestBLEU(t *testing.T) {
 		{metric.NLTKBLEU{Weights: []float64{1}}, "a b", fields("a b c d"), math.Exp(-1)},
 		{metric.NLTKBLEU{Weights: []float64{1}}, "a a a", fields("a", "a a b"), 2. / 3}, // clipped by the second
 		{metric.NLTKBLEU{Weights: []float64{1}}, "a b c", fields("a", "a b c d e"), 1},  // of two equally close lengths the shorter
-		{metric.NLTKBLEU{Weights: third}, "a b c", fields("a b x"), math.Cbrt(2. / 3 * 1 / 2 * .1)},
-		{metric.NLTKBLEU{}, "a b", fields("a b"), math.Pow(.1, .5)},
+		{metric.NLTKBLEU{Smoothing: 1, Weights: third}, "a b c", fields("a b x"), math.Cbrt(2. / 3 * 1 / 2 * .1)},
+		{metric.NLTKBLEU{Smoothing: 2, Weights: third}, "a b c", fields("a b x"), math.Cbrt(2. / 3 * 2 / 3 * 1 / 2)},
+		{metric.NLTKBLEU{Smoothing: 3, Weights: third}, "a c b", fields("a b x"), math.Cbrt(2. / 3 * 1 / 4 * 1 / 4)},
+		{metric.NLTKBLEU{Smoothing: 4, Weights: []float64{.5, .5}}, "a c", fields("a b"), math.Sqrt(1. / 2 * math.Log(2) / 10)},
+		{metric.NLTKBLEU{Smoothing: 4, Weights: []float64{.5, .5}}, "a", fields("a"), 1}, // a single word is not smoothed
+		{metric.NLTKBLEU{Smoothing: 5, Weights: []float64{1}}, "a b", fields("a c"), (1.5 + .5 + 0) / 3},
+		{metric.NLTKBLEU{Smoothing: 6, Weights: third}, "a b c", fields("a b c"), 1},
+		{metric.NLTKBLEU{AutoReweigh: true}, "a b", fields("a b"), 1},
+		{metric.NLTKBLEU{Smoothing: 1}, "a b", fields("a b"), math.Pow(.1, .5)},
 	} {
 		got, err := tt.bleu.Sentence(strings.Fields(tt.response), tt.references)
 		if err != nil || math.Abs(got-tt.want) > 1e-12 {
@@ -59,10 +66,14 @@ func TestNLTKBLEUErrors(t *testing.T) {
 		responses  [][]string
 		references [][][]string
 	}{
-		"no response":    {metric.NLTKBLEU{}, nil, nil},
-		"lengths differ": {metric.NLTKBLEU{}, one, nil},
-		"no reference":   {metric.NLTKBLEU{}, one, [][][]string{{}}},
-		"no weight":      {metric.NLTKBLEU{Weights: []float64{}}, one, [][][]string{one}},
+		"no response":         {metric.NLTKBLEU{}, nil, nil},
+		"lengths differ":      {metric.NLTKBLEU{}, one, nil},
+		"no reference":        {metric.NLTKBLEU{}, one, [][][]string{{}}},
+		"no weight":           {metric.NLTKBLEU{Weights: []float64{}}, one, [][][]string{one}},
+		"unknown smoothing":   {metric.NLTKBLEU{Smoothing: 8}, one, [][][]string{one}},
+		"negative smoothing":  {metric.NLTKBLEU{Smoothing: -1}, one, [][][]string{one}},
+		"method 6, 2 weights": {metric.NLTKBLEU{Smoothing: 6, Weights: []float64{.5, .5}}, one, [][][]string{one}},
+		"method 6, no match":  {metric.NLTKBLEU{Smoothing: 6}, one, [][][]string{fields("a b d")}},
 	} {
 		if got, err := tt.bleu.Corpus(tt.responses, tt.references); err == nil {
 			t.Errorf("%s: %v, want an error", name, got)
@@ -78,7 +89,7 @@ func drawnWords(t *rapid.T, name string) []string {
 func TestBLEUProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		response, references := drawnWords(t, "response"), [][]string{drawnWords(t, "one"), drawnWords(t, "two")}
-		b := metric.NLTKBLEU{}
+		b := metric.NLTKBLEU{Smoothing: rapid.SampledFrom([]int{0, 1, 2, 3, 4}).Draw(t, "smoothing")}
 		s, err := b.Sentence(response, references)
 		if err != nil || !(s >= 0 && s <= 1+1e-12) {
 			t.Fatalf("%+v of %q with %q = %v, %v", b, response, references, s, err)

@@ -103,33 +103,40 @@ type PyRouge struct {
 // errEmpty is returned for a text without sentences, as in the package rouge.
 var errEmpty = errors.New("text has no sentence")
 
-// NewPyRouge compares a response with a reference. It counts sets of distinct words, the
-// default upstream. A text of nothing but periods is an error.
-func NewPyRouge(response, reference string) (PyRouge, error) {
+// NewPyRouge compares a response with a reference. With exclusive, the default upstream, it
+// counts sets of distinct words, otherwise lists. A text of nothing but periods is an
+// error.
+func NewPyRouge(response, reference string, exclusive bool) (PyRouge, error) {
 	words := text.Number[string]{}
 	got, want := newPyText(words, response), newPyText(words, reference)
 	if len(got.ids) == 0 || len(want.ids) == 0 {
 		return PyRouge{}, errEmpty
 	}
 	var r PyRouge
-	r.One = pyGrams(got.all, want.all)
+	r.One = pyGrams(got.all, want.all, len(words), exclusive)
 	bigrams := text.Number[[2]int32]{}
-	r.Two = pyGrams(bigrams.Of(pairsOf(got.all)), bigrams.Of(pairsOf(want.all)))
+	gotTwo, wantTwo := bigrams.Of(pairsOf(got.all)), bigrams.Of(pairsOf(want.all))
+	r.Two = pyGrams(gotTwo, wantTwo, len(bigrams), exclusive)
 	// The summary-level ROUGE-L is what any sentence of the response has in common with any
 	// sentence of the reference. It matters which of several equally long subsequences is
 	// used, because their union is taken.
 	union := map[int32]bool{}
+	sum := 0
 	for _, w := range want.ids {
 		s := text.NewSubsequence(w)
 		for _, g := range got.ids {
 			indices, moves := s.Trace(g)
 			r.Depth = max(r.Depth, moves+1)
+			sum += len(indices)
 			for _, i := range indices {
 				union[g[i]] = true
 			}
 		}
 	}
-	r.L = pyRatios(len(union), len(distinct(got.all)), len(distinct(want.all)))
+	r.L = pyRatios(sum, len(got.all), len(want.all))
+	if exclusive {
+		r.L = pyRatios(len(union), len(distinct(got.all)), len(distinct(want.all)))
+	}
 	return r, nil
 }
 
@@ -178,17 +185,20 @@ func pyRatios(same, response, reference int) PRF {
 	return s
 }
 
-// pyGrams compares two lists of numbers.
-func pyGrams(got, want []int32) PRF {
-	got, want = distinct(got), distinct(want)
-	same := 0
+// pyGrams compares two lists of numbers less than n.
+func pyGrams(got, want []int32, n int, exclusive bool) PRF {
+	if exclusive {
+		got, want = distinct(got), distinct(want)
+	}
+	same, left := 0, text.Count(want, n)
 	for _, id := range got {
-		if _, ok := slices.BinarySearch(want, id); ok {
+		if left[id] > 0 {
+			left[id]--
 			same++
 		}
 	}
 	return pyRatios(same, len(got), len(want))
 }
 
-// distinct returns each number once, sorted.
+// distinct returns each number once.
 func distinct(ids []int32) []int32 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
