@@ -41,7 +41,9 @@ func TestAgreementIsSane(t *testing.T) {
 			sane(t, "WeightedKappa", agreement.WeightedKappa(table, w, level))
 		}
 		sane(t, "Fleiss", agreement.Fleiss(table, level))
-		sane(t, "KrippendorffInterval", agreement.KrippendorffInterval(units, 20, 1, level))
+		for _, s := range []agreement.Scale{agreement.ScaleNominal, agreement.ScaleOrdinal, agreement.ScaleInterval, agreement.ScaleRatio, "other"} {
+			sane(t, "KrippendorffInterval", agreement.KrippendorffInterval(units, s, 20, 1, level))
+		}
 	})
 }
 
@@ -62,8 +64,8 @@ func TestAgreementIgnoresOrder(t *testing.T) {
 		if a.Value != b.Value || a.Lo != b.Lo {
 			t.Errorf("Fleiss(%v) = %+v, and %+v in another order", units, a, b)
 		}
-		x := agreement.KrippendorffInterval(transposed(units), 0, 0, 0.95)
-		y := agreement.KrippendorffInterval(transposed(shuffled), 0, 0, 0.95)
+		x := agreement.KrippendorffInterval(transposed(units), agreement.ScaleOrdinal, 0, 0, 0.95)
+		y := agreement.KrippendorffInterval(transposed(shuffled), agreement.ScaleOrdinal, 0, 0, 0.95)
 		if x.Value != y.Value || slices.Contains(x.Warnings, agreement.WarnOneRated) != slices.Contains(y.Warnings, agreement.WarnOneRated) {
 			t.Errorf("Krippendorff(%v) = %v, and %v in another order", units, x, y)
 		}
@@ -128,10 +130,13 @@ func TestKrippendorffErrors(t *testing.T) {
 	for name, ratings := range map[string][][]float64{
 		"nothing": nil, "no pairs": {{1, nan}, {nan, 2}}, "one value": {{2, 2}, {2, 2}},
 	} {
-		est := agreement.KrippendorffInterval(ratings, 100, 1, 0.95)
+		est := agreement.KrippendorffInterval(ratings, agreement.ScaleNominal, 100, 1, 0.95)
 		if est.Lo != -1 || est.Hi != 1 || len(est.Warnings) == 0 {
 			t.Errorf("%s: %+v, want the whole range and a warning", name, est)
 		}
+	}
+	if est := agreement.KrippendorffInterval([][]float64{{1, 2}, {1, 3}}, "cardinal", 100, 1, 0.95); est.Lo != -1 || len(est.Warnings) == 0 {
+		t.Errorf("an unknown scale gives %+v, want a warning", est)
 	}
 }
 
@@ -153,13 +158,13 @@ func TestKrippendorffInterval(t *testing.T) {
 		}
 		return judges
 	}
-	truth := agreement.KrippendorffInterval(draw(200000), 0, 0, 0.95).Value
+	truth := agreement.KrippendorffInterval(draw(200000), agreement.ScaleNominal, 0, 0, 0.95).Value
 	hits := 0
 	for i := range replications {
 		ratings := draw(units)
-		est := agreement.KrippendorffInterval(ratings, 200, uint64(i), 0.95)
+		est := agreement.KrippendorffInterval(ratings, agreement.ScaleNominal, 200, uint64(i), 0.95)
 		if i == 0 {
-			if again := agreement.KrippendorffInterval(ratings, 200, 0, 0.95); again.Lo != est.Lo {
+			if again := agreement.KrippendorffInterval(ratings, agreement.ScaleNominal, 200, 0, 0.95); again.Lo != est.Lo {
 				t.Fatalf("the same seed gives %v and %v", est.Lo, again.Lo)
 			}
 		}

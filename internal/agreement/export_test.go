@@ -8,6 +8,10 @@ import (
 
 // Unexported names for the tests.
 const (
+	ScaleInterval = scaleInterval
+	ScaleOrdinal  = scaleOrdinal
+	ScaleRatio    = scaleRatio
+
 	WarnCertain   = warnCertain
 	WarnChance    = warnChance
 	WarnCutOff    = warnCutOff

@@ -104,9 +104,11 @@ func checkRatings(t *testing.T, x, y []float64) {
 	for i := range x {
 		ratings[i] = []float64{x[i], y[i]}
 	}
-	a := agreement.KrippendorffInterval(ratings, 0, 0, 0.95)
-	if _, err := json.Marshal(a); err != nil || !(a.Value <= 1+1e-12) {
-		t.Errorf("KrippendorffInterval(%v) = %v, %v", ratings, a, err)
+	for _, s := range []agreement.Scale{agreement.ScaleNominal, agreement.ScaleOrdinal, agreement.ScaleInterval, agreement.ScaleRatio} {
+		a := agreement.KrippendorffInterval(ratings, s, 0, 0, 0.95)
+		if _, err := json.Marshal(a); err != nil || !(a.Value <= 1+1e-12) {
+			t.Errorf("KrippendorffInterval(%v, %s) = %v, %v", ratings, s, a, err)
+		}
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 // left are the keys of vectors that are not compared on purpose, with the reason.
 var left = map[string]string{
 	"log_loss": notPrinted, "quantile": notPrinted, "vercal_ece_em": notPrinted, "randolph": notPrinted, "tau_c": notPrinted,
-	"ordinal": notPrinted, "interval": notPrinted, "ratio": notPrinted,
 	"pa": "only the coefficients are printed", "pe": "only the coefficients are printed",
 	"se": "the interval of AC1 is another one", "p_value": "the interval of AC1 is another one", "ci": "the interval of AC1 is another one",
 	"coefficient": "AC1 is for two judges who say yes or no", "brennan_prediger": notPrinted,
@@ -330,13 +329,17 @@ func goldenKrippendorff(in struct {
 		}
 		paired = paired || n > 1
 	}
-	got := map[string]any{"nominal": errReference}
-	alpha := agreement.KrippendorffInterval(ratings, 0, 0, 0.95)
-	switch {
-	case slices.Contains(alpha.Warnings, agreement.WarnOneRated): // No draws, no interval.
-		got["nominal"] = alpha.Value
-	case paired && len(values) > 1:
-		got["nominal"] = nan
+	got := map[string]any{}
+	for _, s := range []agreement.Scale{agreement.ScaleNominal, agreement.ScaleOrdinal, agreement.ScaleInterval, agreement.ScaleRatio} {
+		alpha := agreement.KrippendorffInterval(ratings, s, 0, 0, 0.95)
+		switch {
+		case slices.Contains(alpha.Warnings, agreement.WarnOneRated): // No draws, no interval.
+			got[string(s)] = alpha.Value
+		case paired && len(values) > 1:
+			got[string(s)] = nan
+		default:
+			got[string(s)] = errReference
+		}
 	}
 	return got, nil
 }

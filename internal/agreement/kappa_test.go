@@ -62,7 +62,7 @@ func TestAgreementWithoutWidth(t *testing.T) {
 	for i := range 30 {
 		ratings[0][i], ratings[1][i] = 1, 1
 	}
-	if alpha := agreement.KrippendorffInterval(ratings, 200, 1, 0.95); alpha.Lo != 1 || !slices.Contains(alpha.Warnings, agreement.WarnCertain) {
+	if alpha := agreement.KrippendorffInterval(ratings, agreement.ScaleNominal, 200, 1, 0.95); alpha.Lo != 1 || !slices.Contains(alpha.Warnings, agreement.WarnCertain) {
 		t.Errorf("alpha of judges who always agree is %+v, want a warning that its interval has no width", alpha)
 	}
 }

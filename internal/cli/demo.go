@@ -32,8 +32,9 @@ func (a *app) demoCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.in = bytes.NewReader(demoItems)
 			o := runOptions{
-				data: []string{"-"}, title: "the bundled example", format: "jsonl", system: "demo",
-				Options: run.Options{Concurrency: 8, Trials: 1}, maxUnjudged: report.DefaultMaxUnjudged,
+				dataOptions: dataOptions{data: []string{"-"}, title: "the bundled example", format: "jsonl", system: "demo"},
+				wayOptions:  wayOptions{Options: run.Options{Concurrency: 8, Trials: 1}},
+				showOptions: showOptions{maxUnjudged: report.DefaultMaxUnjudged},
 			}
 			if err := a.run(cmd.Context(), o); err != nil {
 				return err

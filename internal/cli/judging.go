@@ -22,7 +22,7 @@ import (
 )
 
 // datasetOf returns the description of the items that a run stores.
-func (o runOptions) datasetOf(data items) store.DatasetSpec {
+func (o dataOptions) datasetOf(data items) store.DatasetSpec {
 	d := store.DatasetSpec{Names: data.Names(), Hash: data.Hash(), Items: data.Len()}
 	if o.title != "" {
 		d.Names = []string{o.title}

@@ -63,7 +63,14 @@ const runExample = `  deem run --data answers.jsonl
 
 // A runOptions is the options of "deem run".
 type runOptions struct {
-	// What is judged.
+	dataOptions
+	judgeOptions
+	wayOptions
+	showOptions
+}
+
+// dataOptions say what is judged.
+type dataOptions struct {
 	benchmark       *benchmark.Benchmark // nil for a file of items
 	data, responses []string
 	title           string // name of the data, if it is not the names of its files
@@ -81,16 +88,20 @@ type runOptions struct {
 	// These are known once the items are open.
 	exclusions []reports.Exclusion
 	drawn      *reports.Sample
+}
 
-	// Which judges and models are used.
+// judgeOptions say which judges and models are used.
+type judgeOptions struct {
 	judges              []string // empty means the benchmark's own judge, or the default
 	repeat              int      // how many times each judge is called, 0 for once
 	tie                 string   // the result of a tie in a panel, "" for the panel's own rule
 	embeddings, wordnet string
 	judge               catalog.JudgeOptions
 	model               catalog.ModelOptions
+}
 
-	// How the items are judged. All judges of a command share the purse.
+// wayOptions say how the items are judged. All judges of a command share the purse.
+type wayOptions struct {
 	run.Options
 	maxCost, askAbove catalog.Optional[int64]
 	yes               bool
@@ -101,8 +112,10 @@ type runOptions struct {
 	until             string // when a run stops before its last item, "" for never
 	runTimeout        time.Duration
 	deadline          time.Time // of all judges together, zero for none
+}
 
-	// What is shown after a run.
+// showOptions say what is shown after a run.
+type showOptions struct {
 	dryRun      bool
 	maxUnjudged float64
 	gates       []string

@@ -51,7 +51,7 @@ func TestProgressLine(t *testing.T) {
 func TestProgressWithoutATerminal(t *testing.T) {
 	var w strings.Builder
 	a := &app{err: &w}
-	p := a.startProgress(&run.Run{Run: store.Run{Spec: store.Spec{Dataset: store.DatasetSpec{Items: 2}}}}, runOptions{Options: run.Options{Trials: 1}})
+	p := a.startProgress(&run.Run{Run: store.Run{Spec: store.Spec{Dataset: store.DatasetSpec{Items: 2}}}}, runOptions{wayOptions: wayOptions{Options: run.Options{Trials: 1}}})
 	p.add(deem.Record{Verdict: &deem.Verdict{}})
 	p.add(deem.Record{Failure: deem.Failf(deem.Empty, "x")})
 	p.stop()

@@ -132,7 +132,7 @@ func (b *PanelBuilder) Panel() Panel {
 	r := b.report
 	r.Unanimous = stat.Proportion(b.unanimous, b.several, stat.DefaultLevel)
 	r.Flips = stat.Mean(b.flips, stat.DefaultLevel, stat.Unit)
-	r.Alpha = agreement.KrippendorffInterval(b.ratings, 200, 1, stat.DefaultLevel)
+	r.Alpha = agreement.KrippendorffInterval(b.ratings, agreement.ScaleNominal, 200, 1, stat.DefaultLevel)
 	for i, name := range b.names {
 		r.Members = append(r.Members, Member{
 			Name: name, Voted: b.voted[i], Abstained: r.Items - b.voted[i],

@@ -147,7 +147,7 @@ func (b *Builder) annotators() *Annotators {
 		}
 	}
 	draws := min(cmp.Or(b.o.Draws, stat.DefaultDraws), max(leastDraws, mostRatings/(len(ratings)*len(b.votes))))
-	a.Alpha = agreement.KrippendorffInterval(ratings, draws, b.o.Seed, stat.DefaultLevel)
+	a.Alpha = agreement.KrippendorffInterval(ratings, agreement.ScaleNominal, draws, b.o.Seed, stat.DefaultLevel)
 	if len(a.Names) > 2 {
 		a.Fleiss = new(agreement.Fleiss(table, stat.DefaultLevel))
 		return a
