@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -73,6 +74,20 @@ func Declared(files fs.FS) map[string]*judge.Declaration {
 		all[d.Name] = d
 	}
 	return all
+}
+
+// DeclaredNames returns the names of the declared judges of a benchmark in order, without
+// parsing them: "locomo/memos" is declared in judges/memos.yaml.
+func DeclaredNames(files fs.FS, benchmark string) []string {
+	names, err := fs.Glob(files, "judges/*.yaml")
+	if err != nil {
+		panic("benchmark: " + err.Error())
+	}
+	for i, name := range names {
+		names[i] = benchmark + "/" + strings.TrimSuffix(path.Base(name), ".yaml")
+	}
+	slices.Sort(names)
+	return names
 }
 
 // A Clone is the user's clone of a repository that contains prompts. deem does not ship

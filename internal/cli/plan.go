@@ -262,7 +262,7 @@ func earlierCalls(ctx context.Context, st store.Store, g catalog.Leaf) (output i
 }
 
 // glance is the number of items that the plan before a run examines.
-const glance = 200
+const glance = 100
 
 // announcePlan prints the plan before money is spent, one line for each judge that uses a
 // model, and asks for confirmation if the run may cost more than the user's threshold.

@@ -2,8 +2,6 @@ package halumem
 
 import (
 	"embed"
-	"maps"
-	"slices"
 	"sync"
 
 	"deem"
@@ -19,7 +17,7 @@ var vendors = sync.OnceValue(func() map[string]*judge.Declaration { return bench
 
 // Vendors returns the names of the judges published by vendors. They judge only the stage
 // "qa", so their score is not comparable with that of the four stages.
-func Vendors() []string { return slices.Sorted(maps.Keys(vendors())) }
+func Vendors() []string { return benchmark.DeclaredNames(vendorFiles, Name) }
 
 // Vendor returns the declaration of a vendor's judge, or nil.
 func Vendor(name string) *judge.Declaration { return vendors()[name] }

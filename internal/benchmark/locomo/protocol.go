@@ -3,7 +3,6 @@ package locomo
 import (
 	"embed"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -38,13 +37,8 @@ func Declared(name string) *judge.Declaration {
 
 // Vendors returns the names of the judges published by vendors.
 func Vendors() []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(declarations())) {
-		if declarations()[name].Vendor != "" {
-			names = append(names, name)
-		}
-	}
-	return names
+	own := []string{StrictName, LenientName, AbstentionName}
+	return slices.DeleteFunc(benchmark.DeclaredNames(files, Name), func(name string) bool { return slices.Contains(own, name) })
 }
 
 // A QA is a declared judge for categories 1 to 4 with a policy for category 5. It is

@@ -3,8 +3,6 @@ package longmemeval
 import (
 	"context"
 	"io"
-	"maps"
-	"slices"
 
 	"deem/internal/benchmark"
 )
@@ -22,7 +20,7 @@ func Benchmark() benchmark.Benchmark {
 			{ID: "knowledge-update", Items: 78, Names: []string{"ku", "knowl. update"}},
 		},
 		Readings: Readings(),
-		Judges:   append([]string{Name}, slices.Sorted(maps.Keys(Vendors()))...),
+		Judges:   append([]string{Name}, benchmark.DeclaredNames(vendorFiles, Name)...),
 		Judge: func(name string, o benchmark.Options) (benchmark.Judge, error) {
 			if d := Vendors()[name]; d != nil {
 				return benchmark.Vendored(d, o.Reading)
