@@ -282,11 +282,7 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 	}
 	var plans []run.Plan
 	add := func(who string, p run.Plan) {
-		line := p.Line()
-		if cut := strings.LastIndex(line, ", "); o.batch.on && p.Calls > 0 && cut >= 0 {
-			line = line[:cut] + ", in batches within a day" // Their duration is unknown.
-		}
-		a.say("plan: %s%s", who, line)
+		a.say("plan: %s%s", who, o.planLine(p))
 		for _, w := range p.Warnings {
 			a.say("warning: %s", w)
 		}
@@ -328,6 +324,15 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 		return errors.New("not started: the answer was not yes")
 	}
 	return nil
+}
+
+// planLine returns a plan as one line. The duration of batches is unknown.
+func (o runOptions) planLine(p run.Plan) string {
+	line := p.Line()
+	if cut := strings.LastIndex(line, ", "); o.batch.on && p.Calls > 0 && cut >= 0 {
+		return line[:cut] + ", in batches within a day"
+	}
+	return line
 }
 
 // planLeaf plans the requests of one judge of a composed judge. It looks at every item, or,

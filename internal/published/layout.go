@@ -333,7 +333,7 @@ func listFields(rows []row) string {
 		if strings.Contains(f.path, ".") || len(fields) == most {
 			continue
 		}
-		example := ""
+		var example string
 		switch f.example.kind {
 		case missing:
 			example = "always empty"

@@ -247,7 +247,8 @@ func (s *Set) benchmarkOf(src Source, columns bool) (string, error) {
 		only, ids = only || unique, ids && lmeID.MatchString(it.ID)
 	}
 	all := its == len(s.items) && its > 0
-	names, why := strings.Join(slices.Sorted(maps.Keys(found)), ", "), ""
+	names := strings.Join(slices.Sorted(maps.Keys(found)), ", ")
+	var why string
 	switch {
 	case all && (only || ids || columns):
 		return longMemEval, nil
