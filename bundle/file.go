@@ -149,7 +149,7 @@ func (f *frameCheck) add(p []byte) error {
 			continue
 		}
 		if f.ended {
-			return fmt.Errorf("%w: bytes stand behind the end of its Zstandard frame", ErrDamaged)
+			return fmt.Errorf("%w: there are bytes after the end of its Zstandard frame", ErrDamaged)
 		}
 		f.head, p = append(f.head, p[0]), p[1:]
 		if !f.blocks {
@@ -241,7 +241,7 @@ func (s *scanner) next() (line, error) {
 		case err == nil:
 			l, ok := parseLine(s.n, text[:len(text)-1])
 			if !ok {
-				return line{}, fmt.Errorf("%w: line %d has not the form of a line", ErrDamaged, s.n)
+				return line{}, fmt.Errorf("%w: line %d is not a line of a bundle", ErrDamaged, s.n)
 			}
 			return l, nil
 		case errors.Is(err, bufio.ErrBufferFull) && len(text) <= maxLine:

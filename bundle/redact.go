@@ -46,7 +46,7 @@ func (w *writer) redactAll(lines *scanner) (Manifest, error) {
 			return Manifest{}, fmt.Errorf("line %d: %w", l.n, err)
 		}
 		if w.head != l.hash {
-			return Manifest{}, fmt.Errorf("%w: line %d has not the hash that it says", ErrDamaged, l.n)
+			return Manifest{}, fmt.Errorf("%w: line %d does not match its hash", ErrDamaged, l.n)
 		}
 		if l.kind == kindManifest {
 			said, err := decode[Manifest](l.body)

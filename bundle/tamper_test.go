@@ -185,8 +185,8 @@ func TestTampered(t *testing.T) {
 		{"a key nobody knows", replaceIn("record", 2, `"trial":0`, `"trial":0,"tried":1`), `form, line 9: the bundle is damaged: from byte`, 0},
 		{"a space", replaceIn("record", 2, `"trial":0`, `"trial": 0`), `form, line 9: the bundle is damaged: from byte`, 0},
 		{"no JSON", replaceIn("record", 2, `"trial":0`, `"trial":`), `form, line 9: the bundle is damaged: invalid character`, 0},
-		{"no line", func(_ *testing.T, lines []string) []string { lines[9] = "hello\n"; return lines }, `file: the bundle is damaged: line 10 has not the form of a line`, 1},
-		{"an empty line", func(_ *testing.T, lines []string) []string { return slices.Insert(lines, 9, "\n") }, `file: the bundle is damaged: line 10 has not the form of a line`, 1},
+		{"no line", func(_ *testing.T, lines []string) []string { lines[9] = "hello\n"; return lines }, `file: the bundle is damaged: line 10 is not a line of a bundle`, 1},
+		{"an empty line", func(_ *testing.T, lines []string) []string { return slices.Insert(lines, 9, "\n") }, `file: the bundle is damaged: line 10 is not a line of a bundle`, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := verify(t, pack(t, tt.change(t, unpack(t, whole))), full)

@@ -228,7 +228,7 @@ func step[T any](c *checker, l line, v *T) error {
 		}
 	}
 	if chainHash(l.prev, l.kind, sealed) != l.hash {
-		c.find(Finding{Check: checkChain, Line: l.n, Message: fmt.Sprintf("the %s was changed: it has not the hash that it says", l.kind)})
+		c.find(Finding{Check: checkChain, Line: l.n, Message: fmt.Sprintf("the %s was changed: it does not match its hash", l.kind)})
 	}
 	return nil
 }

@@ -166,7 +166,7 @@ func (c *checker) checkItem(l line, out *outcome) *wireItem {
 		}
 	}
 	if chainHash(l.prev, l.kind, sealed) != l.hash {
-		out.find(checkChain, it.item.ID, "the item was changed: its line has not the hash that it says")
+		out.find(checkChain, it.item.ID, "the item was changed: its line does not match its hash")
 	}
 	out.item = &wireItem{hash: it.hash, position: it.position, item: deem.Item{ID: it.item.ID}}
 	return &it
@@ -195,7 +195,7 @@ func (c *checker) checkRecord(ctx context.Context, l line, item *wireItem, out *
 	if err != nil {
 		out.findIn(checkForm, rec, err.Error())
 	} else if chainHash(l.prev, l.kind, sealed) != l.hash {
-		out.findIn(checkChain, rec, "the record was changed: its line has not the hash that it says")
+		out.findIn(checkChain, rec, "the record was changed: its line does not match its hash")
 	}
 	if problem := c.within(rec); problem != "" {
 		out.findIn(checkRecord, rec, problem)

@@ -316,7 +316,7 @@ func TestPublishCheck(t *testing.T) {
 		t.Errorf("publish.sh check: %v\n%s", err, out)
 	}
 	if text := read(t, filepath.Join(dir, "README.md")); !strings.Contains(text, "\nDEEM=https://example.org/get/0.1.0\n") {
-		t.Error("README.md has not the address of the downloads")
+		t.Error("README.md lacks the address of the downloads")
 	}
 }
 

@@ -365,7 +365,7 @@ func (a *app) keygenCommand() *cobra.Command {
 				return err
 			}
 			if err := os.WriteFile(filepath.Clean(name+".pub"), public, 0o644); err != nil { //nolint:gosec // It is public.
-				return err
+				return errors.Join(err, os.Remove(filepath.Clean(name+".key")))
 			}
 			if a.json {
 				return writeJSON(a.out, map[string]string{"private": name + ".key", "public": name + ".pub", "fingerprint": bundle.Fingerprint(key)})

@@ -163,7 +163,7 @@ func (r *reading) abstains() (span, bool) {
 			continue
 		}
 		// A single word counts only at the beginning of a sentence or after is or remains:
-		// "unknown to him" in the middle of a text is no abstention.
+		// "unknown to him" in the middle of a text is not an abstention.
 		alone := i == 0 || t.brk >= clause || linking[r.toks[i-1].text]
 		for _, p := range abstentions[t.text] {
 			if n := p.match(r.toks[i:]); n > 1 || n == 1 && alone {

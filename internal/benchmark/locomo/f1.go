@@ -119,7 +119,7 @@ func (j *F1) verdict(it deem.Item) (deem.Verdict, error) {
 		}
 		return phrases(it), nil
 	default:
-		return deem.Verdict{}, deem.Failf(deem.Input, "category %q is none of 1 to 5", it.Category)
+		return deem.Verdict{}, deem.Failf(deem.Input, "category %q is not one of 1 to 5", it.Category)
 	}
 	if len(it.References) == 0 {
 		return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")

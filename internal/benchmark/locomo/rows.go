@@ -263,7 +263,7 @@ func (w *walker) row(o object) (row, error) {
 	})
 	r.took = it.Fields
 	if r.category != "" && categoryName(r.category) == "" {
-		return r, deem.WithHint(fmt.Errorf("category %q is none of 1 to 5", r.category),
+		return r, deem.WithHint(fmt.Errorf("category %q is not one of 1 to 5", r.category),
 			"names are not keys, because different people give them to different categories; write the number that the data has")
 	}
 	columns := o.predictions(w.system)
