@@ -10,7 +10,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
-	"deem/internal/published"
+	"deem/internal/claims"
 	"deem/internal/usage"
 	"deem/internal/words"
 )
@@ -36,7 +36,7 @@ EXIT STATUS
 var errImpossible = errors.New("the table holds something impossible")
 
 func (a *app) claimsCommand() *cobra.Command {
-	var o published.TableOptions
+	var o claims.Options
 	var runs int
 	cmd := &cobra.Command{
 		Use: "claims TABLE [flags]", Short: "check a table of percentages by arithmetic", Long: claimsHelp,
@@ -58,14 +58,14 @@ func (a *app) claimsCommand() *cobra.Command {
 				defer func() { _ = f.Close() }()
 				in = f
 			}
-			data, err := io.ReadAll(io.LimitReader(in, published.MaxTableBytes+1))
-			if err == nil && len(data) > published.MaxTableBytes {
+			data, err := io.ReadAll(io.LimitReader(in, claims.MaxBytes+1))
+			if err == nil && len(data) > claims.MaxBytes {
 				err = errors.New(name + ": a table has at most 16 MiB")
 			}
 			if err != nil {
 				return usage.Mark(err)
 			}
-			table, err := published.ReadTable(name, data, o)
+			table, err := claims.Read(name, data, o)
 			if err != nil {
 				return usage.Mark(err)
 			}
@@ -86,12 +86,12 @@ func (a *app) claimsCommand() *cobra.Command {
 	}
 	o.Known = knownCategories
 	cmd.Flags().StringVar(&o.Benchmark, "benchmark", "", "use the categories of this `benchmark`, such as locomo")
-	cmd.Flags().IntVar(&runs, "runs", published.DefaultRuns, "a number may be the mean of up to `n` runs")
+	cmd.Flags().IntVar(&runs, "runs", claims.DefaultRuns, "a number may be the mean of up to `n` runs")
 	return cmd
 }
 
 // knownCategories returns the known categories of a benchmark.
-func knownCategories(name string) ([]published.Category, error) {
+func knownCategories(name string) ([]claims.Category, error) {
 	b, _ := benchmark.All().Named(name)
 	if len(b.Categories) == 0 {
 		var sized []string
@@ -102,9 +102,9 @@ func knownCategories(name string) ([]published.Category, error) {
 		}
 		return nil, usage.Mark(usage.Unknown("benchmark with known sizes", name, sized))
 	}
-	var list []published.Category
+	var list []claims.Category
 	for _, c := range b.Categories {
-		list = append(list, published.Category{ID: c.ID, Name: c.Name, Names: c.Names, Size: int64(c.Items), Faulty: int64(c.Faulty), Optional: c.Optional})
+		list = append(list, claims.Category{ID: c.ID, Name: c.Name, Names: c.Names, Size: int64(c.Items), Faulty: int64(c.Faulty), Optional: c.Optional})
 	}
 	return list, nil
 }

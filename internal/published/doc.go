@@ -15,12 +15,5 @@
 // the rows by the file's own rule and reports whether they give that number and, if not,
 // which other way of counting does.
 //
-// A table of percentages without rows is checked by arithmetic alone: [ReadTable] parses a
-// Markdown, CSV, YAML or JSON table, and [Table.Audit] checks for every number whether a whole
-// number of questions gives it, and for every row whether its parts give its overall. A number
-// is called impossible only if no rounding (to the nearest, ties either way, or truncation) and
-// no mean over a few runs gives it. The arithmetic is exact; if a search would take too long,
-// the number counts as possible.
-//
 // A file is held in memory. The largest published files have some ten thousand rows.
 package published

@@ -1,4 +1,4 @@
-package published
+package claims
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 // categoriesInRows reports whether each row is a category and each column a system. A row
 // or column of sizes decides; otherwise the side with more known names does.
 func (g *grid) categoriesInRows(known []Category) bool {
-	score := func(fields []tableField) (points int, sizes bool) {
+	score := func(fields []field) (points int, sizes bool) {
 		for _, f := range fields {
 			name, size, err := splitName(f.text)
 			switch {
@@ -24,7 +24,7 @@ func (g *grid) categoriesInRows(known []Category) bool {
 		}
 		return points, sizes
 	}
-	var labels []tableField
+	var labels []field
 	for _, row := range g.rows[1:] {
 		labels = append(labels, row[0])
 	}
@@ -49,7 +49,7 @@ func categoryOf(known []Category, name string) int {
 // columns decides the meaning of each column and its number of questions: from its header,
 // from a row of sizes, or from the known benchmark.
 func (t *Table) columns(g *grid, known []Category) error {
-	var sizes []tableField
+	var sizes []field
 	for i, row := range g.rows[1:] {
 		if sizeNames[fold(row[0].text)] {
 			sizes = row
@@ -83,7 +83,7 @@ func (t *Table) columns(g *grid, known []Category) error {
 				t.Notes = append(t.Notes, fmt.Sprintf("%q has %d questions by the table and %d by %s: the table counts", name, col.Size, c.Size, t.Benchmark))
 			}
 		}
-		if col.Size == 0 && !slices.ContainsFunc(g.rows[1:], func(row []tableField) bool {
+		if col.Size == 0 && !slices.ContainsFunc(g.rows[1:], func(row []field) bool {
 			c, err := parseCell(row[i+1].text)
 			return err == nil && c.Count != nil
 		}) {
@@ -101,7 +101,7 @@ func (t *Table) columns(g *grid, known []Category) error {
 		kept = append(kept, overallAt)
 	}
 	for i, row := range g.rows {
-		var list []tableField
+		var list []field
 		for _, j := range kept {
 			list = append(list, row[j])
 		}

@@ -1,4 +1,4 @@
-package published_test
+package claims_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"deem/internal/published"
+	"deem/internal/claims"
 )
 
 // The ways in which programs print a percentage. Each is written on its own, with big
@@ -98,11 +98,11 @@ func drawRow(t *rapid.T) made {
 func TestConsistentTablesAreNeverImpossible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawRow(t)
-		table, err := published.ReadTable("t.csv", []byte(m.csv()), published.TableOptions{})
+		table, err := claims.Read("t.csv", []byte(m.csv()), claims.Options{})
 		if err != nil {
 			t.Fatalf("%v\n%s", err, m.csv())
 		}
-		if r := table.Audit(published.DefaultRuns); r.Impossible > 0 {
+		if r := table.Audit(claims.DefaultRuns); r.Impossible > 0 {
 			t.Fatalf("%+v\n%s", r.Findings, m.csv())
 		}
 	})
@@ -119,11 +119,11 @@ func TestConsistentTablesByColumn(t *testing.T) {
 			fmt.Fprintf(&b, "| c%d | %d | %s%% | **%s** |\n", i, n, m.parts[i], m.parts[i])
 		}
 		fmt.Fprintf(&b, "| overall | | %s%% | %s |\n", m.overall, m.overall)
-		table, err := published.ReadTable("t.md", []byte(b.String()), published.TableOptions{})
+		table, err := claims.Read("t.md", []byte(b.String()), claims.Options{})
 		if err != nil {
 			t.Fatalf("%v\n%s", err, b.String())
 		}
-		if r := table.Audit(published.DefaultRuns); r.Impossible > 0 || len(r.Systems) != 2 {
+		if r := table.Audit(claims.DefaultRuns); r.Impossible > 0 || len(r.Systems) != 2 {
 			t.Fatalf("%d systems, %+v\n%s", len(r.Systems), r.Findings, b.String())
 		}
 	})
@@ -137,7 +137,7 @@ func printable(sizes []int, decimals int) map[string]bool {
 	for _, n := range sizes {
 		total += n
 	}
-	for runs := 1; runs <= published.DefaultRuns; runs++ {
+	for runs := 1; runs <= claims.DefaultRuns; runs++ {
 		ks := make([]int, len(sizes))
 		var try func(i int)
 		try = func(i int) {
@@ -189,11 +189,11 @@ func TestImpossibleMeansNobodyCanPrintIt(t *testing.T) {
 		impossible, possible := 0, 0
 		check := func(t *rapid.T, numbers []string) {
 			m := made{c.sizes, numbers[:len(numbers)-1], numbers[len(numbers)-1]}
-			table, err := published.ReadTable("t.csv", []byte(m.csv()), published.TableOptions{})
+			table, err := claims.Read("t.csv", []byte(m.csv()), claims.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := table.Audit(published.DefaultRuns).Impossible == 0
+			got := table.Audit(claims.DefaultRuns).Impossible == 0
 			if want := can[strings.Join(numbers, " ")]; got != want {
 				t.Fatalf("sizes %v, numbers %v: possible is %t, want %t", c.sizes, numbers, got, want)
 			}
@@ -243,18 +243,18 @@ func TestSwappedColumnsAreFound(t *testing.T) {
 			m.parts[at] = printers["half even"](percentOf(k, sizes[i]), 2)
 		}
 		m.overall = printers["half even"](percentOf(right, 1540), 2)
-		table, err := published.ReadTable("t.csv", []byte(m.csv()), published.TableOptions{})
+		table, err := claims.Read("t.csv", []byte(m.csv()), claims.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := table.Audit(published.DefaultRuns).Systems[0]
+		s := table.Audit(claims.DefaultRuns).Systems[0]
 		if total++; len(s.Fits) > 0 {
 			return // it is possible as labelled too
 		}
-		if found++; len(s.Reading) != 4 || s.Read == published.ReadNearest {
+		if found++; len(s.Reading) != 4 || s.Read == claims.ReadNearest {
 			t.Fatalf("%+v for the order %v\n%s", s, order, m.csv())
 		}
-		if s.Read != published.ReadOnly {
+		if s.Read != claims.ReadOnly {
 			return
 		}
 		for i, at := range order {

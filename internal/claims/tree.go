@@ -1,4 +1,4 @@
-package published
+package claims
 
 import (
 	"bytes"
@@ -105,9 +105,9 @@ func (g *grid) tree(root *yaml.Node) error {
 			case "sizes":
 				sizes = value
 			case "benchmark":
-				g.benchmark = tableField{value.Value, value.Line}
+				g.benchmark = field{value.Value, value.Line}
 			case "total":
-				g.total = tableField{value.Value, value.Line}
+				g.total = field{value.Value, value.Line}
 			default:
 				return g.problem(key.Line, "unknown key %q; there are rows, columns, sizes, total and benchmark", key.Value)
 			}
@@ -118,21 +118,21 @@ func (g *grid) tree(root *yaml.Node) error {
 	if rows == nil || rows.Kind != yaml.MappingNode && rows.Kind != yaml.SequenceNode {
 		return g.problem(root.Line, "there are no rows: write rows: as a list, or by the names of systems")
 	}
-	b := &tableBuilder{grid: g, head: []tableField{{"", root.Line}}}
+	b := &builder{grid: g, head: []field{{"", root.Line}}}
 	if columns != nil {
 		for _, c := range columns.Content {
-			b.head = append(b.head, tableField{target(c).Value, c.Line})
+			b.head = append(b.head, field{target(c).Value, c.Line})
 		}
 		b.fixed = true
 	}
-	var list [][]tableField
-	add := func(name tableField, n *yaml.Node) error {
+	var list [][]field
+	add := func(name field, n *yaml.Node) error {
 		row, err := b.row(name, n)
 		list = append(list, row)
 		return err
 	}
 	if sizes != nil {
-		if err := add(tableField{"n", sizes.Line}, sizes); err != nil {
+		if err := add(field{"n", sizes.Line}, sizes); err != nil {
 			return err
 		}
 	}
@@ -140,15 +140,15 @@ func (g *grid) tree(root *yaml.Node) error {
 		var err error
 		switch {
 		case rows.Kind == yaml.SequenceNode:
-			err = add(tableField{"row " + strconv.Itoa(i+1), n.Line}, target(n))
+			err = add(field{"row " + strconv.Itoa(i+1), n.Line}, target(n))
 		case i%2 == 1:
-			err = add(tableField{rows.Content[i-1].Value, rows.Content[i-1].Line}, target(n))
+			err = add(field{rows.Content[i-1].Value, rows.Content[i-1].Line}, target(n))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	g.rows = append([][]tableField{b.head}, list...)
+	g.rows = append([][]field{b.head}, list...)
 	return nil
 }
 
@@ -160,10 +160,10 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// A tableBuilder makes rows from nodes. Columns are added as they appear unless they are fixed.
-type tableBuilder struct {
+// A builder makes rows from nodes. Columns are added as they appear unless they are fixed.
+type builder struct {
 	grid  *grid
-	head  []tableField
+	head  []field
 	fixed bool
 }
 
@@ -171,8 +171,8 @@ type tableBuilder struct {
 var rowNames = []string{"name", "system", "method", "model"}
 
 // row makes a row from a list, or from an object with a key for each column.
-func (b *tableBuilder) row(name tableField, n *yaml.Node) ([]tableField, error) {
-	row := []tableField{name}
+func (b *builder) row(name field, n *yaml.Node) ([]field, error) {
+	row := []field{name}
 	switch n.Kind {
 	case yaml.SequenceNode:
 		for _, c := range n.Content {
@@ -196,15 +196,15 @@ func (b *tableBuilder) row(name tableField, n *yaml.Node) ([]tableField, error) 
 				row[0] = text
 				continue
 			}
-			at := slices.IndexFunc(b.head[1:], func(f tableField) bool { return fold(f.text) == fold(key.Value) }) + 1
+			at := slices.IndexFunc(b.head[1:], func(f field) bool { return fold(f.text) == fold(key.Value) }) + 1
 			if at == 0 && b.fixed {
 				return nil, b.grid.problem(key.Line, "%q is not among the columns", key.Value)
 			}
 			if at == 0 {
-				at, b.head = len(b.head), append(b.head, tableField{key.Value, key.Line})
+				at, b.head = len(b.head), append(b.head, field{key.Value, key.Line})
 			}
 			for len(row) <= at {
-				row = append(row, tableField{"", key.Line})
+				row = append(row, field{"", key.Line})
 			}
 			row[at] = text
 		}
@@ -214,14 +214,14 @@ func (b *tableBuilder) row(name tableField, n *yaml.Node) ([]tableField, error) 
 	return row, nil
 }
 
-func (b *tableBuilder) scalar(n *yaml.Node) (tableField, error) {
+func (b *builder) scalar(n *yaml.Node) (field, error) {
 	line := n.Line
 	n = target(n)
 	if n.Kind != yaml.ScalarNode {
-		return tableField{}, b.grid.problem(line, "a number or a text must stand here")
+		return field{}, b.grid.problem(line, "a number or a text must stand here")
 	}
 	if n.Tag == "!!null" {
-		return tableField{"", line}, nil
+		return field{"", line}, nil
 	}
-	return tableField{n.Value, line}, nil
+	return field{n.Value, line}, nil
 }

@@ -1,4 +1,4 @@
-package published
+package claims
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ const (
 	maxRows     = 1000
 )
 
-// MaxTableBytes is the maximum size of a file.
-const MaxTableBytes = 16 << 20
+// MaxBytes is the maximum size of a file.
+const MaxBytes = 16 << 20
 
 // A Table is the claims of a file: one row per system, one column per category.
 type Table struct {

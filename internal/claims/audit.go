@@ -1,4 +1,4 @@
-package published
+package claims
 
 import (
 	"fmt"
@@ -20,15 +20,15 @@ const DefaultRuns = 3
 
 // A Report is the result of the audit of a table.
 type Report struct {
-	Version    string         `json:"version"`
-	File       string         `json:"file"`
-	Benchmark  string         `json:"benchmark,omitempty"`
-	Runs       int            `json:"runs"`       // the maximum number of runs that was tried
-	Impossible int            `json:"impossible"` // the number of findings of impossible numbers
-	Numbers    []Number       `json:"numbers"`
-	Systems    []System       `json:"systems"`
-	Findings   []TableFinding `json:"findings"`
-	Notes      []string       `json:"notes,omitempty"` // about how the table was read
+	Version    string    `json:"version"`
+	File       string    `json:"file"`
+	Benchmark  string    `json:"benchmark,omitempty"`
+	Runs       int       `json:"runs"`       // the maximum number of runs that was tried
+	Impossible int       `json:"impossible"` // the number of findings of impossible numbers
+	Numbers    []Number  `json:"numbers"`
+	Systems    []System  `json:"systems"`
+	Findings   []Finding `json:"findings"`
+	Notes      []string  `json:"notes,omitempty"` // about how the table was read
 }
 
 // A Number is one number of the table.
@@ -90,9 +90,9 @@ const (
 	KindAboveFault = "above-label" // a score above what the errors in the answer key allow
 )
 
-// A TableFinding is one or two sentences about the table: what arithmetic shows, and what it
+// A Finding is one or two sentences about the table: what arithmetic shows, and what it
 // leaves open.
-type TableFinding struct {
+type Finding struct {
 	Kind       string `json:"kind"`
 	Impossible bool   `json:"impossible"`
 	System     string `json:"system,omitempty"`
@@ -104,7 +104,7 @@ type TableFinding struct {
 func (t *Table) Audit(runs int) *Report {
 	a := &auditor{t: t, most: runs, steps: maxSteps, r: &Report{
 		Version: Version, File: t.File, Benchmark: t.Benchmark, Runs: runs,
-		Numbers: []Number{}, Systems: []System{}, Findings: []TableFinding{}, Notes: t.Notes,
+		Numbers: []Number{}, Systems: []System{}, Findings: []Finding{}, Notes: t.Notes,
 	}}
 	for _, row := range t.Rows {
 		a.row(row)
@@ -139,7 +139,7 @@ func (a *auditor) find(kind string, impossible bool, column, format string, args
 	case column != "":
 		where = a.system + ", " + column + ": "
 	}
-	a.r.Findings = append(a.r.Findings, TableFinding{kind, impossible, a.system, column, where + fmt.Sprintf(format, args...)})
+	a.r.Findings = append(a.r.Findings, Finding{kind, impossible, a.system, column, where + fmt.Sprintf(format, args...)})
 }
 
 func (a *auditor) row(row Row) {

@@ -1,4 +1,4 @@
-package published_test
+package claims_test
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"deem/benchmark"
-	"deem/internal/published"
+	"deem/internal/claims"
 )
 
 // A claimed describes one entry of claims.json.
@@ -53,11 +53,11 @@ func (p claimed) csv(cells map[string]string, overall string) string {
 }
 
 // known returns the categories of a benchmark, as the command does.
-func known(name string) ([]published.Category, error) {
+func known(name string) ([]claims.Category, error) {
 	b, _ := benchmark.All().Named(name)
-	var list []published.Category
+	var list []claims.Category
 	for _, c := range b.Categories {
-		list = append(list, published.Category{ID: c.ID, Name: c.Name, Names: c.Names, Size: int64(c.Items), Faulty: int64(c.Faulty), Optional: c.Optional})
+		list = append(list, claims.Category{ID: c.ID, Name: c.Name, Names: c.Names, Size: int64(c.Items), Faulty: int64(c.Faulty), Optional: c.Optional})
 	}
 	if list == nil {
 		return nil, fmt.Errorf("no benchmark %q", name)
@@ -66,13 +66,13 @@ func known(name string) ([]published.Category, error) {
 }
 
 // audit reads and checks a table.
-func audit(t *testing.T, name, text, benchmark string) *published.Report {
+func audit(t *testing.T, name, text, benchmark string) *claims.Report {
 	t.Helper()
-	table, err := published.ReadTable(name, []byte(text), published.TableOptions{Benchmark: benchmark, Known: known})
+	table, err := claims.Read(name, []byte(text), claims.Options{Benchmark: benchmark, Known: known})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	r := table.Audit(published.DefaultRuns)
+	r := table.Audit(claims.DefaultRuns)
 	var b strings.Builder
 	if err := r.Text(&b); err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func audit(t *testing.T, name, text, benchmark string) *published.Report {
 }
 
 // texts returns the findings of a kind.
-func texts(r *published.Report, kind string) []string {
+func texts(r *claims.Report, kind string) []string {
 	var list []string
 	for _, f := range r.Findings {
 		if f.Kind == kind {
@@ -93,7 +93,7 @@ func texts(r *published.Report, kind string) []string {
 }
 
 // contains fails unless exactly one finding of the kind contains all of the texts.
-func contains(t *testing.T, r *published.Report, kind string, want ...string) {
+func contains(t *testing.T, r *claims.Report, kind string, want ...string) {
 	t.Helper()
 	found := 0
 	for _, text := range texts(r, kind) {
@@ -107,12 +107,12 @@ func contains(t *testing.T, r *published.Report, kind string, want ...string) {
 }
 
 // consistent fails unless the only row is possible as one run, with so many right answers.
-func consistent(t *testing.T, r *published.Report, right int64) {
+func consistent(t *testing.T, r *claims.Report, right int64) {
 	t.Helper()
 	if r.Impossible > 0 || len(r.Systems[0].Fits) == 0 {
 		t.Fatalf("impossible: %+v", r.Findings)
 	}
-	if f := r.Systems[0].Fits[0]; f.Mean != published.Weighted || f.Runs != 1 || f.Lo != right || f.Hi != right {
+	if f := r.Systems[0].Fits[0]; f.Mean != claims.Weighted || f.Runs != 1 || f.Lo != right || f.Hi != right {
 		t.Errorf("fit %+v, want a weighted mean with %d right", f, right)
 	}
 }
@@ -170,12 +170,12 @@ func checkConsistent(t *testing.T, p claimed) {
 	want := numbers(p.expects(t))
 	consistent(t, r, want[len(want)-1])
 	for _, k := range want[:len(want)-1] {
-		if !slices.ContainsFunc(r.Numbers, func(n published.Number) bool { return n.Lo == k && n.Hi == k }) {
+		if !slices.ContainsFunc(r.Numbers, func(n claims.Number) bool { return n.Lo == k && n.Hi == k }) {
 			t.Errorf("no number is %d right answers", k)
 		}
 	}
-	above := len(texts(r, published.KindAboveFault)) > 0 && slices.ContainsFunc(r.Findings, func(f published.TableFinding) bool {
-		return f.Column == "overall" && f.Kind == published.KindAboveFault
+	above := len(texts(r, claims.KindAboveFault)) > 0 && slices.ContainsFunc(r.Findings, func(f claims.Finding) bool {
+		return f.Column == "overall" && f.Kind == claims.KindAboveFault
 	})
 	if value, _ := strconv.ParseFloat(p.Overall, 64); above != (value > 93.57) {
 		t.Errorf("%s is above the ceiling of 93.57: %t", p.Overall, above)
@@ -189,19 +189,19 @@ func checkCountsOfOthers(t *testing.T, p claimed) {
 	want := numbers(p.expects(t))
 	consistent(t, r, want[4])
 	for i, id := range []string{"4", "1", "2", "3"} {
-		if j := slices.IndexFunc(r.Numbers, func(n published.Number) bool { return n.Column == id }); r.Numbers[j].Lo != want[i] || r.Numbers[j].Hi != want[i] {
+		if j := slices.IndexFunc(r.Numbers, func(n claims.Number) bool { return n.Column == id }); r.Numbers[j].Lo != want[i] || r.Numbers[j].Hi != want[i] {
 			t.Errorf("category %s: %+v, want %d right", id, r.Numbers[j], want[i])
 		}
 	}
-	contains(t, r, published.KindAboveFault, "overall: 94.7% is above 93.57%")
+	contains(t, r, claims.KindAboveFault, "overall: 94.7% is above 93.57%")
 
 	var rows []string
 	for _, name := range slices.Sorted(maps.Keys(p.Counts)) {
 		rows = append(rows, name+","+p.Counts[name])
 	}
 	r = audit(t, "t.csv", "category,S\n"+strings.Join(rows, "\n")+"\noverall,"+p.OverallCount+"\n", "locomo")
-	contains(t, r, published.KindCountsSum, "1,436 of 1,539 (93.31%)", p.OverallCount)
-	if n := len(texts(r, published.KindSize)); n != 4 {
+	contains(t, r, claims.KindCountsSum, "1,436 of 1,539 (93.31%)", p.OverallCount)
+	if n := len(texts(r, claims.KindSize)); n != 4 {
 		t.Errorf("%d counts are of other denominators, want 4", n)
 	}
 }
@@ -240,17 +240,17 @@ func checkTwoConventions(t *testing.T, p claimed) {
 		if want, err := strconv.ParseFloat(m[5], 64); err == nil && math.Abs(weighted-want) > .0005 {
 			t.Errorf("%s: the parts weigh to %.3f, want %.3f", s.Name, weighted, want)
 		}
-		if only := strings.Contains(expect[s.Name], "only assignment"); only != (s.Read == published.ReadOnly) {
+		if only := strings.Contains(expect[s.Name], "only assignment"); only != (s.Read == claims.ReadOnly) {
 			t.Errorf("%s: the reading is %q, and the only one: %t", s.Name, s.Read, only)
 		}
 	}
-	contains(t, r, published.KindSum, "Memori", "1,263", "82.01%", "1,262")
+	contains(t, r, claims.KindSum, "Memori", "1,263", "82.01%", "1,262")
 	for _, n := range r.Numbers {
 		if n.System == "Full-Context" && n.Column == "Multi-hop" && n.Runs != 0 {
 			t.Errorf("%+v is possible, want neither one run nor a few", n)
 		}
 	}
-	contains(t, r, published.KindMixed, "Single-hop 282 for Full-Context, LangMem, Mem0, Zep, and 841 for Memori")
+	contains(t, r, claims.KindMixed, "Single-hop 282 for Full-Context, LangMem, Mem0, Zep, and 841 for Memori")
 	if r.Impossible == 0 {
 		t.Error("nothing is impossible")
 	}
@@ -262,14 +262,14 @@ var expectedPart = regexp.MustCompile(`(\d)=([\d.]+) \((\d+)\)`)
 func checkSwapped(t *testing.T, p claimed) {
 	r := audit(t, "t.csv", p.csv(p.Parts, p.Overall), "locomo")
 	s := r.Systems[0]
-	if len(s.Fits) > 0 || r.Impossible == 0 || s.Read != published.ReadOnly {
+	if len(s.Fits) > 0 || r.Impossible == 0 || s.Read != claims.ReadOnly {
 		t.Fatalf("%+v, want impossible as filed, and one reading", s)
 	}
 	sum := int64(0)
 	for _, m := range expectedPart.FindAllStringSubmatch(p.expects(t), -1) {
 		right, _ := strconv.ParseInt(m[3], 10, 64)
 		sum += right
-		if !slices.ContainsFunc(s.Reading, func(of published.Of) bool { return of.Is == m[1] && p.Parts[of.Column] == m[2] && of.Right == right }) {
+		if !slices.ContainsFunc(s.Reading, func(of claims.Of) bool { return of.Is == m[1] && p.Parts[of.Column] == m[2] && of.Right == right }) {
 			t.Errorf("%+v, want category %s to be %s with %s right", s.Reading, m[1], m[2], m[3])
 		}
 	}
@@ -284,10 +284,10 @@ func checkSum(t *testing.T, p claimed) {
 	if r.Impossible != 1 {
 		t.Errorf("%d findings, want 1", r.Impossible)
 	}
-	contains(t, r, published.KindSum, "1,441 of 1,540 (93.57%)", "92.5%, which is 1,424 or 1,425")
+	contains(t, r, claims.KindSum, "1,441 of 1,540 (93.57%)", "92.5%, which is 1,424 or 1,425")
 	for i, id := range []string{"4", "1", "2", "3"} {
 		want := []int64{796, 269, 297, 79}[i]
-		if j := slices.IndexFunc(r.Numbers, func(n published.Number) bool { return n.Column == id }); r.Numbers[j].Lo != want || r.Numbers[j].Hi != want {
+		if j := slices.IndexFunc(r.Numbers, func(n claims.Number) bool { return n.Column == id }); r.Numbers[j].Lo != want || r.Numbers[j].Hi != want {
 			t.Errorf("category %s: %+v, want %d right", id, r.Numbers[j], want)
 		}
 	}
@@ -298,8 +298,8 @@ func checkSum(t *testing.T, p claimed) {
 func checkOtherColumn(t *testing.T, p claimed) {
 	printed := regexp.MustCompile(`[\d.]+`).FindString(p.expects(t))
 	r := audit(t, "t.csv", "system,100K,1M\nn,400,700\nS,"+printed+",\n", "")
-	contains(t, r, published.KindRuns, "100K", "no whole number of 400 questions gives 64.1%")
-	contains(t, r, published.KindReading, "100K 64.1% = 449 of 700")
+	contains(t, r, claims.KindRuns, "100K", "no whole number of 400 questions gives 64.1%")
+	contains(t, r, claims.KindReading, "100K 64.1% = 449 of 700")
 }
 
 // "reproduces as hit@5 over 8,500 rows (80.33); recall as MemBench defines it is 60.03, all

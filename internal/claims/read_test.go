@@ -1,4 +1,4 @@
-package published_test
+package claims_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/internal/published"
+	"deem/internal/claims"
 )
 
 // The same claims in every form that is read.
@@ -31,7 +31,7 @@ func TestForms(t *testing.T) {
 	}
 	want := []number{{"Ours", "95.0%", 40, 38, 38}, {"Ours", "90.0%", 60, 54, 54}, {"Ours", "92.0%", 100, 92, 92}, {"Theirs", "92.5%", 40, 37, 37}, {"Theirs", "91.0%", 100, 91, 91}}
 	for _, form := range forms {
-		table, err := published.ReadTable(form.name, []byte(form.text), published.TableOptions{})
+		table, err := claims.Read(form.name, []byte(form.text), claims.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", form.name, err)
 			continue
@@ -84,7 +84,7 @@ func TestProblems(t *testing.T) {
 		{"a.json", "{}\n{}", 2, "more after the end"},
 		{"a.json", "{\"rows\": {\"x\": 3}}", 1, "a row is a list"},
 	} {
-		_, err := published.ReadTable(c.name, []byte(c.text), published.TableOptions{Known: known})
+		_, err := claims.Read(c.name, []byte(c.text), claims.Options{Known: known})
 		ps, ok := errors.AsType[*deem.Problems](err)
 		if !ok || len(ps.List) != 1 || ps.List[0].Line != c.line || ps.List[0].File != c.name || !strings.Contains(ps.List[0].Message, c.want) {
 			t.Errorf("%q: error %v, want one in line %d with %q", c.text, err, c.line, c.want)
@@ -104,7 +104,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("x", "system,1,2,overall\nS,91.99999999999999,100,0")
 	f.Add("x.md", "a|n\n-|-\nb\\|c|9")
 	f.Fuzz(func(t *testing.T, name, text string) {
-		table, err := published.ReadTable(name, []byte(text), published.TableOptions{Known: known})
+		table, err := claims.Read(name, []byte(text), claims.Options{Known: known})
 		if err != nil {
 			ps, ok := errors.AsType[*deem.Problems](err)
 			if !ok || ps.Total == 0 {
@@ -118,7 +118,7 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		r := table.Audit(published.DefaultRuns)
+		r := table.Audit(claims.DefaultRuns)
 		for _, n := range r.Numbers {
 			if n.Runs > 0 && (n.Lo > n.Hi || n.Lo < 0 || n.Hi > int64(n.Runs)*n.Size && n.Size > 0) {
 				t.Fatalf("%+v", n)

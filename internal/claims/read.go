@@ -1,4 +1,4 @@
-package published
+package claims
 
 import (
 	"bytes"
@@ -14,16 +14,16 @@ import (
 	"deem"
 )
 
-// TableOptions configures how a table is read.
-type TableOptions struct {
+// Options configures how a table is read.
+type Options struct {
 	Benchmark string // whose sizes are used; "" uses the file's benchmark
 
 	// Known returns the categories of a known benchmark.
 	Known func(benchmark string) ([]Category, error)
 }
 
-// A tableField is one field of a table with its position.
-type tableField struct {
+// A field is one field of a table with its position.
+type field struct {
 	text string
 	line int
 }
@@ -31,9 +31,9 @@ type tableField struct {
 // A grid is an uninterpreted table. Its first column and its first row contain names.
 type grid struct {
 	file      string
-	rows      [][]tableField
-	benchmark tableField // as named in the file
-	total     tableField // the size of the whole, if the file gives it
+	rows      [][]field
+	benchmark field // as named in the file
+	total     field // the size of the whole, if the file gives it
 	notes     []string
 }
 
@@ -43,9 +43,9 @@ func (g *grid) problem(line int, format string, args ...any) error {
 	return ps
 }
 
-// ReadTable reads a table. The format is detected from the file name, or else from the first
+// Read reads a table. The format is detected from the file name, or else from the first
 // bytes. Errors in the table are a [deem.Problems].
-func ReadTable(name string, data []byte, o TableOptions) (*Table, error) {
+func Read(name string, data []byte, o Options) (*Table, error) {
 	g := &grid{file: name}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	var err error
@@ -77,7 +77,7 @@ func ReadTable(name string, data []byte, o TableOptions) (*Table, error) {
 			return nil, g.problem(row[0].line, "the row has %d fields and the header %d", len(row), len(g.rows[0]))
 		}
 		for len(g.rows[i]) < len(g.rows[0]) {
-			g.rows[i] = append(g.rows[i], tableField{"", row[0].line})
+			g.rows[i] = append(g.rows[i], field{"", row[0].line})
 		}
 	}
 	t := &Table{File: g.file, Benchmark: cmp.Or(o.Benchmark, strings.TrimSpace(g.benchmark.text)), Notes: g.notes}
@@ -92,7 +92,7 @@ func ReadTable(name string, data []byte, o TableOptions) (*Table, error) {
 		}
 	}
 	if g.categoriesInRows(known) {
-		rows := make([][]tableField, len(g.rows[0]))
+		rows := make([][]field, len(g.rows[0]))
 		for i := range rows {
 			for _, row := range g.rows {
 				rows[i] = append(rows[i], row[i])
@@ -159,15 +159,15 @@ func (g *grid) markdown(text string) error {
 }
 
 // pipes splits a line of a Markdown table.
-func pipes(text string, line int) []tableField {
+func pipes(text string, line int) []field {
 	text = strings.TrimSpace(text)
 	text = strings.TrimPrefix(text, "|")
 	if strings.HasSuffix(text, "|") && !strings.HasSuffix(text, `\|`) {
 		text = text[:len(text)-1]
 	}
-	var list []tableField
+	var list []field
 	for piece := range strings.SplitSeq(strings.ReplaceAll(text, `\|`, "\x00"), "|") {
-		list = append(list, tableField{strings.TrimSpace(strings.ReplaceAll(piece, "\x00", "|")), line})
+		list = append(list, field{strings.TrimSpace(strings.ReplaceAll(piece, "\x00", "|")), line})
 	}
 	return list
 }
@@ -191,10 +191,10 @@ func (g *grid) csv(data []byte) error {
 			}
 			return nil // the end
 		}
-		var row []tableField
+		var row []field
 		for i, text := range record {
 			line, _ := r.FieldPos(i)
-			row = append(row, tableField{strings.TrimSpace(text), line})
+			row = append(row, field{strings.TrimSpace(text), line})
 		}
 		g.rows = append(g.rows, row)
 	}
