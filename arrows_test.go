@@ -51,7 +51,6 @@ var arrows = []arrow{
 
 	{"model", []string{"."}, "a decorator wraps any deem.Model and depends on no vendor"},
 	{"internal/minilm", []string{"."}, "sentence embeddings come from a model's own files"},
-	{"internal/modeltest", []string{".", "model", "internal/wire"}, "the conformance suite tests every model against one contract"},
 	{"internal/wire", []string{"."}, "code and batch types shared by vendors depend on none of them"},
 	{"model/*", []string{".", "internal/wire"}, "a vendor is one folder and imports no other vendor"},
 
@@ -77,9 +76,12 @@ var arrows = []arrow{
 	{"internal/telemetry", []string{"."}, "telemetry changes nothing in a run"},
 	{"internal/export", []string{"."}, "records become rows at the border; what they amount to is a report"},
 	{"internal/flock", nil, "a file lock depends on nothing"},
-	{"internal/faultserver", nil, "the fault server depends on nothing"},
 	{"scripts", nil, "a script measures from the outside"},
-	{"internal/golden", nil, "every port of a published formula is tested with the same vectors"},
+
+	{"internal/test/modeltest", []string{".", "model", "internal/wire"}, "the conformance suite tests every model against one contract"},
+	{"internal/test/storetest", []string{".", "internal/store", "internal/flock"}, "the conformance suite tests every store against one contract"},
+	{"internal/test/faultserver", nil, "the fault server depends on nothing"},
+	{"internal/test/golden", nil, "every port of a published formula is tested with the same vectors"},
 
 	{"internal/server", []string{".", "internal/store", "internal/usage"}, "checks of requests are the same for the API and the pages, whatever they answer"},
 	{"internal/server/api", []string{".", "stat", "judge", "judge/*", "model", "report", "bundle", "internal/catalog", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/queue", "internal/reports", "internal/run", "internal/server", "internal/store", "internal/telemetry", "internal/usage"}, "the API conducts runs; it depends on no page, benchmark, vendor or database"},
@@ -101,7 +103,7 @@ type library struct {
 }
 
 var libraries = []library{
-	{"github.com/jackc/pgx/v5", []string{"internal/store/postgres", "internal/store/storetest", "internal/queue"}, "only what keeps runs in Postgres, and what hands out work there, speaks to it"},
+	{"github.com/jackc/pgx/v5", []string{"internal/store/postgres", "internal/test/storetest", "internal/queue"}, "only what keeps runs in Postgres, and what hands out work there, speaks to it"},
 	{"github.com/riverqueue/river", []string{"internal/queue"}, "only one package knows which queue hands out work"},
 	{"github.com/chromedp/chromedp", nil, "a browser is for tests"},
 	{"modernc.org/sqlite", []string{"internal/store/sqlite"}, "only one package knows which database keeps the runs"},
@@ -122,16 +124,16 @@ var libraries = []library{
 	{"go.opentelemetry.io/proto", []string{"internal/telemetry"}, "only one package exports telemetry"},
 	{"google.golang.org/protobuf", []string{"internal/telemetry"}, "only one package speaks to a collector"},
 	{"github.com/mattn/go-runewidth", []string{"report", "internal/doc", "internal/cli"}, "how wide a character is matters only where columns are drawn"},
-	{"golang.org/x/sys", []string{"internal/flock", "internal/store/*", "internal/cli", "internal/faultserver"}, "locks, terminals and exact timers are the system's; everything else is portable"},
+	{"golang.org/x/sys", []string{"internal/flock", "internal/store/*", "internal/cli", "internal/test/faultserver"}, "locks, terminals and exact timers are the system's; everything else is portable"},
 	{"github.com/google/go-cmp", suites, "comparing is for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "scripts of commands are for tests"},
 	{"pgregory.net/rapid", suites, "made-up input is for tests"},
 	{"go.uber.org/goleak", suites, "looking for goroutines left behind is for tests"},
 }
 
-// suites are the conformance suites: tests in all but the file name, so that
-// several packages can run them.
-var suites = []string{"internal/modeltest", "internal/store/storetest"}
+// suites are tests in all but the file name, so that several packages can run them. Only
+// tests and other suites may import them.
+var suites = []string{"internal/test/*"}
 
 // testOnly lists what any test may import besides.
 var testOnly = []string{"github.com/chromedp/chromedp", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "pgregory.net/rapid", "go.uber.org/goleak"}
@@ -317,6 +319,8 @@ func refusal(row arrow, dir string, imp imported) string {
 		return "deem is one static binary, built without cgo"
 	case ours && imp.test:
 		return refuseInTest(dir, target)
+	case ours && matchesAny(suites, target) && !matchesAny(suites, dir):
+		return "only in tests: what internal/test has is no part of the product"
 	case ours:
 		return refuseOurs(row, dir, target)
 	case strings.Contains(first, "."):
@@ -431,7 +435,9 @@ func TestArrowsRefuse(t *testing.T) {
 		{"examples/ten-lines/main.go", "deem deem/judge deem/model/openai", ""},
 		{"internal/store/sqlite/good.go", "deem deem/internal/store modernc.org/sqlite/lib", ""},
 		{"stat/good_test.go", "deem/report github.com/google/go-cmp/cmp pgregory.net/rapid", ""},
-		{"internal/modeltest/good.go", "github.com/google/go-cmp/cmp", ""},
+		{"internal/test/modeltest/good.go", "github.com/google/go-cmp/cmp", ""},
+		{"internal/cli/good_test.go", "deem/internal/test/storetest", ""},
+		{"internal/cli/bad.go", "deem/internal/test/storetest", "only in tests"},
 		{"docs/only_test.go", "deem/judge", ""},
 		{"stat/testdata/bad.go", "deem", ""},
 		{"other/bad.go", "deem/internal/cli", ""}, // A module of its own: see soundTree.

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // The record of a bundle is written as canonical JSON, and holds every field of a

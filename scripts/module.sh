@@ -14,5 +14,5 @@ find . \( -name .git -o -name .tools \) -prune -o -type f \( -name '*.go' -o -na
   xargs -0 sed -i -E "s#^([[:space:]]*(import )?([[:alnum:]_.]+ )?)\"$old(/[^\"]*)?\"([[:space:]]*(//.*)?)\$#\\1\"$new\\4\"\\5#"
 sed -i -E "s#^module $old(/|\$)#module $new\\1#; s#^require $old #require $new #; s#^replace $old #replace $new #" go.mod tools/*/go.mod
 sed -i -E "s#(-X |go doc |pkg: |\")$old/(internal|cmd|judge|tools)#\\1$new/\\2#g" Makefile deploy/Dockerfile docs/library.md \
-  tools/bench/main.go internal/golden/read.go cmd/deem/command_test.go
+  tools/bench/main.go internal/test/golden/read.go cmd/deem/command_test.go
 echo "module $old is now $new; run make fmt test"

@@ -21,7 +21,7 @@ has() {
       command -v "$name" >/dev/null || return 1
     done
     ;;
-  postgres) # where internal/store/storetest looks for it
+  postgres) # where internal/test/storetest looks for it
     command -v initdb >/dev/null && [ -x "$(dirname "$(readlink -f "$(command -v initdb)")")/postgres" ] && return 0
     for name in /usr/lib/postgresql/*/bin; do
       [ -x "$name/initdb" ] && [ -x "$name/postgres" ] && return 0

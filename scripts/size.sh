@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # size.sh [COMMIT...]: print how large deem is, now or at each commit, as a Markdown table.
 #
-#   lines      Go files that are not tests, without modules of their own (their lines follow)
-#   in tests   lines of packages that neither the command nor the library imports
+#   product    Go files that are not tests, without modules of their own (their lines follow)
+#              and without suites
+#   suites     packages that neither the command nor the library imports: tests that several
+#              packages share
+#   tests      files that end in _test.go, and the suites
 #   depth      packages on the longest chain of imports
 #   names      exported constants, variables, types, functions and methods of public packages
 #   one item   functions of ours that run in "deem run" over one item, up to its report
@@ -17,9 +20,15 @@ deadcode=$PWD/.tools/bin/deadcode
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# sources lists the Go files of the module in the current folder that are not tests.
-sources() {
-  find . -path ./.tools -prune -o -path '*/testdata' -prune -o -mindepth 2 -type d -exec test -e '{}/go.mod' ';' -prune -o -name '*.go' ! -name '*_test.go' -print
+# lines counts the lines of the Go files of the module in the current folder that find selects.
+lines() {
+  find . -path ./.tools -prune -o -path '*/testdata' -prune -o -mindepth 2 -type d -exec test -e '{}/go.mod' ';' -prune -o -name '*.go' "$@" -exec cat '{}' + | wc -l
+}
+
+# suites counts the lines of packages that only tests import.
+suites() {
+  # shellcheck disable=SC2016,SC2086 # Go expands the template; packages are words.
+  comm -23 <(go list ./... | sort) <(go list -deps ./cmd/... ./examples/... $1 | sort -u) | xargs go list -f '{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{range .IgnoredGoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}' | grep . | xargs cat | wc -l
 }
 
 # depth prints the longest chain of imports.
@@ -46,11 +55,12 @@ walked() {
 }
 
 measure() {
-  local public
+  local public suites
   public=$(go list ./... | grep -vE '/(internal|cmd|examples|scripts|bench)(/|$)')
-  echo "production lines|$(sources | xargs cat | wc -l)"
-  # shellcheck disable=SC2016,SC2086 # Go expands the template; packages are words.
-  echo "of these, only in tests and benchmarks|$(comm -23 <(go list ./... | sort) <(go list -deps ./cmd/... ./examples/... $public | sort -u) | xargs go list -f '{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}' | grep . | xargs cat | wc -l)"
+  suites=$(suites "$public")
+  echo "product lines|$(($(lines ! -name '*_test.go') - suites))"
+  echo "lines of tests|$(($(lines -name '*_test.go') + suites))"
+  echo "of these, suites that packages share|$suites"
   echo "lines of tools in modules of their own|$(find . -mindepth 2 -name go.mod ! -path '*/testdata/*' ! -path './.tools/*' -exec dirname '{}' ';' | while read -r dir; do find "$dir" -name '*.go' ! -name '*_test.go' -exec cat '{}' +; done | wc -l)"
   echo "packages|$(go list ./... | wc -l)"
   echo "import depth|$(depth)"

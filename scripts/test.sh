@@ -10,8 +10,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 gotestsum=${1:?usage: scripts/test.sh GOTESTSUM LOG TIME}
 log=$2 time=$3
-raced=(. ./bundle ./cmd/deem ./internal/catalog ./internal/faultserver
+raced=(. ./bundle ./cmd/deem ./internal/catalog
   ./internal/queue ./internal/run ./internal/server/... ./internal/store/... ./internal/telemetry
+  ./internal/test/faultserver ./internal/test/storetest
   ./internal/minilm ./judge/... ./model/... ./probe)
 export CGO_ENABLED=1
 

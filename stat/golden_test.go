@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"deem/internal/golden"
+	"deem/internal/test/golden"
 	"deem/stat"
 )
 

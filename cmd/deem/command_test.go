@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 func TestMain(m *testing.M) {

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"deem/internal/faultserver"
+	"deem/internal/test/faultserver"
 )
 
 // A process is a deem process, running or finished.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"deem/internal/faultserver"
+	"deem/internal/test/faultserver"
 )
 
 // A scale says how much a round does.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"deem/internal/faultserver"
+	"deem/internal/test/faultserver"
 )
 
 // The soak tests run deem for an hour, or for half a minute: the real command serves

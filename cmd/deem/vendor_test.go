@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"deem/internal/faultserver"
+	"deem/internal/test/faultserver"
 )
 
 // A lane is the items of one run and their vendor. The name of the lane is in every

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"deem/internal/agreement"
-	"deem/internal/golden"
+	"deem/internal/test/golden"
 	"deem/stat"
 )
 

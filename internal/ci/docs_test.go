@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // update writes what the commands print into the documents, where a whole output is

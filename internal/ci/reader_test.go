@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // A reader follows one page, as somebody who never saw deem would.

@@ -151,7 +151,7 @@ func TestModule(t *testing.T) {
 	}
 	run("make", "module", "PATH=example.org/you/deem")
 	run("go", "build", "./...")
-	run("go", "vet", ".", "./judge/...", "./internal/golden", "./internal/ci")
+	run("go", "vet", ".", "./judge/...", "./internal/test/golden", "./internal/ci")
 	run("go", "test", "-run", "TestArrows", ".")
 	if got := run("go", "list", "./stat"); got != "example.org/you/deem/stat\n" {
 		t.Errorf("go list ./stat = %s", got)

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/internal/modeltest"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
+	"deem/internal/test/modeltest"
 )
 
 // batchVendors are the models for testing the batches of each vendor, with prices in the

@@ -13,7 +13,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark/longmemeval"
-	"deem/internal/modeltest"
+	"deem/internal/test/modeltest"
 	"deem/internal/text"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"deem"
 	"deem/internal/cli"
-	"deem/internal/modeltest"
+	"deem/internal/test/modeltest"
 )
 
 // The test binary is also the command: testscript, and the tests that kill it, start it

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"deem/internal/cli"
-	"deem/internal/modeltest"
-	"deem/internal/store/storetest"
+	"deem/internal/test/modeltest"
+	"deem/internal/test/storetest"
 )
 
 // TestDamagedStore damages a store in 200 ways, bytes and whole pages. Damage that changes

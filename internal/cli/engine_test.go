@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/faultserver"
-	"deem/internal/modeltest"
 	"deem/internal/store/sqlite"
+	"deem/internal/test/faultserver"
+	"deem/internal/test/modeltest"
 	"deem/report"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/modeltest"
-	"deem/internal/store/storetest"
+	"deem/internal/test/modeltest"
+	"deem/internal/test/storetest"
 )
 
 // A shell types the lines of a case in its own folder. A line is one of

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // A hintCase provokes a hint and follows it.

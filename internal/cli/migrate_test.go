@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"deem/internal/cli"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // deemIn runs the command and returns its output. It fails the test unless the command

@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/faultserver"
-	"deem/internal/modeltest"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
+	"deem/internal/test/faultserver"
+	"deem/internal/test/modeltest"
 	"deem/report"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/internal/modeltest"
+	"deem/internal/test/modeltest"
 	"deem/report"
 )
 

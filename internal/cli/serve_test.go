@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"deem/internal/modeltest"
 	"deem/internal/store"
+	"deem/internal/test/modeltest"
 )
 
 // A served process is a running server.

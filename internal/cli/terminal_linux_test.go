@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deem/internal/cli"
-	"deem/internal/modeltest"
+	"deem/internal/test/modeltest"
 )
 
 // TestTerminalIsHarmless checks that no control character of a server's error, a response

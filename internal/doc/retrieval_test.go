@@ -14,7 +14,7 @@ import (
 
 	"deem"
 	"deem/internal/doc"
-	"deem/internal/golden"
+	"deem/internal/test/golden"
 )
 
 // program computes the metrics from their textbook definitions, independently of our code.

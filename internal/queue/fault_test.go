@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"deem/internal/faultserver"
 	"deem/internal/store"
-	"deem/internal/store/storetest"
+	"deem/internal/test/faultserver"
+	"deem/internal/test/storetest"
 )
 
 // A vendor is a fault server that records the times of requests.

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"deem/internal/cli"
-	"deem/internal/faultserver"
 	"deem/internal/queue"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
-	"deem/internal/store/storetest"
+	"deem/internal/test/faultserver"
+	"deem/internal/test/storetest"
 )
 
 // commandEnv makes this test binary run the deem command.

@@ -10,7 +10,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 	"deem/model"
 	"deem/model/fake"
 )

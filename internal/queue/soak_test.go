@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"deem/internal/store/postgres"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // Twenty thousand items, three workers, five kills, two restarts of Postgres.

@@ -15,7 +15,7 @@ import (
 	conductor "deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 	"deem/judge"
 	"deem/model/fake"
 )

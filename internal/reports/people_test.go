@@ -13,7 +13,7 @@ import (
 	"deem/internal/reports/agree"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // keep returns a store with a run of n items. Every seventh item is unjudged.

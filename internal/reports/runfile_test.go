@@ -19,7 +19,7 @@ import (
 	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // kept returns a run in a database, and the same run in a bundle.

@@ -11,7 +11,7 @@ import (
 	"deem"
 	"deem/internal/run"
 	"deem/internal/store/sqlite"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 	"deem/model"
 	"deem/model/fake"
 )

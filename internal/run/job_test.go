@@ -14,7 +14,7 @@ import (
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // A judge records the items it was asked about. It says yes, fails on odd items, and calls

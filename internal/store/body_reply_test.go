@@ -7,7 +7,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // TestReply checks that the shared part of a reply is restored, and nothing of its call.

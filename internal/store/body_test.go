@@ -12,7 +12,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // drawItem returns a random item, with texts of about LongBytes and bytes that are not

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem/internal/store"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 func TestKeyPinned(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // A slowStore takes some time for each append, and fails on demand.

@@ -19,8 +19,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"deem"
-	"deem/internal/modeltest"
 	"deem/internal/telemetry"
+	"deem/internal/test/modeltest"
 	"deem/model"
 	"deem/model/openai"
 )

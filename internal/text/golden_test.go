@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/internal/golden"
+	"deem/internal/test/golden"
 	"deem/internal/text"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/golden"
+	"deem/internal/test/golden"
 	"deem/judge/rule"
 )
 

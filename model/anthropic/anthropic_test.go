@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/internal/modeltest"
+	"deem/internal/test/modeltest"
 	"deem/model/anthropic"
 )
 

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
-	"deem/internal/modeltest"
+	"deem/internal/test/modeltest"
 	"deem/model/anthropic"
 )
 

@@ -6,7 +6,7 @@ import (
 	"go.uber.org/goleak"
 
 	"deem"
-	"deem/internal/modeltest"
+	"deem/internal/test/modeltest"
 	"deem/model/bedrock"
 )
 

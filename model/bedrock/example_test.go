@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"deem"
-	"deem/internal/modeltest"
+	"deem/internal/test/modeltest"
 	"deem/model/bedrock"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/modeltest"
+	"deem/internal/test/modeltest"
 	"deem/model/google"
 )
 

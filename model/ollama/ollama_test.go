@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/internal/modeltest"
+	"deem/internal/test/modeltest"
 	"deem/model/ollama"
 )
 

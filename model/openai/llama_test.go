@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
-	"deem/internal/modeltest"
+	"deem/internal/test/modeltest"
 	"deem/model/openai"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/modeltest"
+	"deem/internal/test/modeltest"
 	"deem/model/openai"
 )
 

@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"deem/internal/faultserver"
+	"deem/internal/test/faultserver"
 )
 
 // A spent is what a process used.

@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"deem/internal/faultserver"
+	"deem/internal/test/faultserver"
 )
 
 // A workload is something that deem does, what is measured of it, and what we promise.

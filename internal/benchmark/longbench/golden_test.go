@@ -7,7 +7,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark/longbench"
-	"deem/internal/golden"
+	"deem/internal/test/golden"
 )
 
 // A goldenInput is the input of a golden vector.

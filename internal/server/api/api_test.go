@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"deem/internal/catalog"
-	"deem/internal/modeltest"
 	"deem/internal/server"
 	"deem/internal/server/api"
 	"deem/internal/server/web"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
+	"deem/internal/test/modeltest"
 )
 
 // An apiServer is a server whose API is tested.

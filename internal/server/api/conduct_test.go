@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/modeltest"
 	"deem/internal/queue"
 	"deem/internal/reports"
 	"deem/internal/server/api"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
-	"deem/internal/store/storetest"
+	"deem/internal/test/modeltest"
+	"deem/internal/test/storetest"
 )
 
 // These tests check that the server treats a run in the same way as "deem run".

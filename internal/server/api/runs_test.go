@@ -16,10 +16,10 @@ import (
 	"testing"
 
 	"deem/internal/catalog"
-	"deem/internal/modeltest"
 	"deem/internal/reports"
 	"deem/internal/server/api"
 	"deem/internal/store"
+	"deem/internal/test/modeltest"
 	"deem/report"
 )
 

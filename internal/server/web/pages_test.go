@@ -15,7 +15,7 @@ import (
 	"deem"
 	"deem/internal/server"
 	"deem/internal/store/sqlite"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // Every link on every page works, every page is well-formed, and texts from items are

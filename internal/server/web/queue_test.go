@@ -17,7 +17,7 @@ import (
 	"deem/internal/server/web"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 	"deem/model/fake"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"deem"
 	"deem/internal/server"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 func serveOnce(s *server.Server, req *http.Request) *httptest.ResponseRecorder {

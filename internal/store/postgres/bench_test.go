@@ -9,7 +9,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // benchRecords returns records of 3 KB with unique texts.

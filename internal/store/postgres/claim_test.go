@@ -14,7 +14,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // childURL is set in a child process that holds a claim until it is killed.

@@ -12,7 +12,7 @@ import (
 	"deem/internal/store"
 	"deem/internal/store/postgres"
 	"deem/internal/store/sqlite"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // openFile opens an SQLite store and closes it when the test is over.

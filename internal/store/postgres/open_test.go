@@ -11,7 +11,7 @@ import (
 
 	"deem"
 	"deem/internal/store/postgres"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // open opens the database at url and closes it when the test is over.

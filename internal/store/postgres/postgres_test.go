@@ -9,7 +9,7 @@ import (
 
 	"deem/internal/store"
 	"deem/internal/store/postgres"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 func TestMain(m *testing.M) {

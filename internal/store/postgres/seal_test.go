@@ -14,7 +14,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // unsealed are the columns that no seal covers, and why no number of a report depends on

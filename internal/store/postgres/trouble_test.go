@@ -16,7 +16,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 func begin(t testing.TB, s *postgres.Store) store.Run {

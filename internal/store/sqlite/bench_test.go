@@ -8,7 +8,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // begin opens a store in a new folder and begins a run in it.

@@ -15,7 +15,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // soakRecords is the number of records in the large store.

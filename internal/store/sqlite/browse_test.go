@@ -10,7 +10,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // TestViewPlans checks that a page by position is read along the index, in order, up to its

@@ -9,7 +9,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // TestBulk checks that appending records all at once gives the same store as appending them

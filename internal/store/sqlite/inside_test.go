@@ -10,7 +10,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // TestPlans checks that SQLite reads every page along an index, in order. A plan that sorts

@@ -16,7 +16,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // childPath is set in a child process that judges until it is killed.

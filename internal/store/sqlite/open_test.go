@@ -11,7 +11,7 @@ import (
 
 	"deem"
 	"deem/internal/store/sqlite"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 func TestOpenCreates(t *testing.T) {

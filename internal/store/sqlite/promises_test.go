@@ -8,7 +8,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // TestSchemaKeepsPromises checks that SQLite itself refuses a second record of a run, item

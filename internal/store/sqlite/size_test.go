@@ -13,7 +13,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // sizeOf returns the size in bytes of a database with the given records.

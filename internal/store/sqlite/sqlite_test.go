@@ -8,7 +8,7 @@ import (
 
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 func TestStore(t *testing.T) {

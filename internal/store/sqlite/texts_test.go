@@ -10,7 +10,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 func count(t *testing.T, s *Store, table string) (n int) {

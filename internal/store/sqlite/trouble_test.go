@@ -16,7 +16,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // file returns a closed database with some records.

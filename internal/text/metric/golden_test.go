@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/internal/golden"
+	"deem/internal/test/golden"
 	"deem/internal/text"
 	"deem/internal/text/metric"
 )

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"deem/internal/golden"
+	"deem/internal/test/golden"
 	"deem/internal/text/metric"
 )
 

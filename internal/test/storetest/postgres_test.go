@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"deem/internal/store/storetest"
+	"deem/internal/test/storetest"
 )
 
 // childEnv is set in a process that starts a cluster and waits to be killed.

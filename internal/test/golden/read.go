@@ -141,7 +141,7 @@ func goldenTests(t *testing.T) string {
 			return err
 		}
 		text, err := fs.ReadFile(fsys, name)
-		if strings.Contains(string(text), "deem/internal/golden") {
+		if strings.Contains(string(text), "deem/internal/test/golden") {
 			all.Write(text)
 		}
 		return err

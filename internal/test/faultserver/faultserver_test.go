@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"deem/internal/faultserver"
+	"deem/internal/test/faultserver"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

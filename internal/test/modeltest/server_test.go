@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/modeltest"
+	"deem/internal/test/modeltest"
 	"deem/model/openai"
 )
 
