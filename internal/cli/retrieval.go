@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,8 +20,10 @@ import (
 
 const retrievalHelp = `Score ranked lists of documents against the documents that contain the answer. A row has
 an id, a list "retrieved" with the ids of documents, best first, and a list "gold_ids";
---gold names a separate file for the second. Result files of benchmarks with such lists
-work too; name the benchmark if their rows are nested.
+--gold names a separate file for the second, and --map names columns that are called
+otherwise. Result files of benchmarks with such lists work too; name the benchmark if their
+rows are nested. If no gold document is in any list, the ids do not belong together, and
+nothing is scored.
 
 hit@k is 1 if any gold document is among the first k, recall@k is the share of gold
 documents among them, all@k is 1 if all are. docs/retrieval.md has every definition.
@@ -33,6 +37,31 @@ type retrievalOptions struct {
 	data, gold []string
 	ks         []int
 	with       map[string]string
+	columns    map[string]string // of the parts of a row, as mapped
+}
+
+// rankedParts are the parts of a row that --map can name a column for.
+var rankedParts = []string{"retrieved", "gold", "id", "cluster"}
+
+// check rejects options that mean nothing.
+func (o retrievalOptions) check(args []string) error {
+	if len(o.data) == 0 {
+		return deem.WithHint(errors.New("deem retrieval needs a file with ranked lists"), "deem retrieval --data ranked.jsonl")
+	}
+	for _, k := range o.ks {
+		if k < 1 || k > 100_000 {
+			return fmt.Errorf("-k %d is not a number of documents from 1 to 100000", k)
+		}
+	}
+	for part := range o.columns {
+		if !slices.Contains(rankedParts, part) {
+			return deem.WithHint(fmt.Errorf("--map: a ranked list has no part %q", part), "the parts are %s", strings.Join(rankedParts, ", "))
+		}
+	}
+	if len(o.columns) > 0 && len(args) > 0 {
+		return errors.New("--map is for plain rows, and " + args[0] + " knows its own columns")
+	}
+	return nil
 }
 
 func (a *app) retrievalCommand() *cobra.Command {
@@ -42,27 +71,26 @@ func (a *app) retrievalCommand() *cobra.Command {
 		Example: "  deem retrieval --data ranked.jsonl\n  deem retrieval --data ranked.jsonl --gold gold.jsonl -k 5,10,50",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			if len(o.data) == 0 {
-				return usage.Mark(deem.WithHint(errors.New("deem retrieval needs a file with ranked lists"), "deem retrieval --data ranked.jsonl"))
-			}
-			for _, k := range o.ks {
-				if k < 1 || k > 100_000 {
-					return usage.Errorf("-k %d is not a number of documents from 1 to 100000", k)
-				}
+			if err := o.check(args); err != nil {
+				return usage.Mark(err)
 			}
 			b := doc.NewRetrieval(o.ks...)
 			var err error
+			hint := needsLists
 			if len(args) > 0 {
 				err = a.rankedItems(ctx, args[0], o, b)
 			} else {
-				err = a.rankedRows(ctx, o, b)
+				hint, err = a.rankedRows(ctx, o, b)
 			}
 			if err != nil {
 				return usage.Mark(err)
 			}
 			r := b.Retrieval()
 			if r == nil {
-				return usage.Mark(deem.WithHint(fmt.Errorf("%s has no ranked list", strings.Join(o.data, ", ")), needsLists))
+				return usage.Mark(deem.WithHint(fmt.Errorf("%s has no ranked list", strings.Join(o.data, ", ")), "%s", hint))
+			}
+			if err := r.Err(); err != nil {
+				return usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", strings.Join(o.data, ", "), err), "%s", hint))
 			}
 			if a.json {
 				return writeJSON(a.out, r)
@@ -76,6 +104,7 @@ func (a *app) retrievalCommand() *cobra.Command {
 	f.StringArrayVar(&o.data, "data", nil, "`file` with ranked lists; repeatable")
 	f.StringArrayVar(&o.gold, "gold", nil, "`file` with the gold documents by id, if they are in a separate file")
 	f.IntSliceVarP(&o.ks, "k", "k", doc.DefaultK(), "how many documents from the top count")
+	f.StringToStringVar(&o.columns, "map", nil, "which `columns` hold what, for example retrieved=found,gold=targets; the parts are "+strings.Join(rankedParts, ", "))
 	f.StringToStringVar(&o.with, "with", nil, "an `option=value` of the benchmark")
 	return cmd
 }
@@ -107,14 +136,19 @@ func (a *app) rankedItems(ctx context.Context, name string, o retrievalOptions, 
 	return set.Close()
 }
 
-// rankedRows adds the lists of plain rows.
-func (a *app) rankedRows(ctx context.Context, o retrievalOptions, b *doc.RetrievalBuilder) error {
+// rankedRows adds the lists of plain rows. It returns a hint for rows whose columns are not
+// the right ones.
+func (a *app) rankedRows(ctx context.Context, o retrievalOptions, b *doc.RetrievalBuilder) (string, error) {
 	gold := map[string][]string{}
+	goldOf := func(row *dataset.Row) ([]string, bool) {
+		return dataset.Gold(o.reader(row, "gold"), "gold", "relevant", "evidence")
+	}
 	if len(o.gold) > 0 {
-		err := visitRows(ctx, dataset.Input{Names: o.gold, Stdin: a.in}, func(row *dataset.Row, id string) error {
-			ids, ok := dataset.Gold(row.Get, "gold", "relevant", "evidence")
+		v := rankedVisit{options: o, missing: o.missing("gold", "gold_ids")}
+		err := v.rows(ctx, dataset.Input{Names: o.gold, Stdin: a.in}, func(row *dataset.Row, id string) error {
+			ids, ok := goldOf(row)
 			if !ok {
-				return errors.New(`no list "gold_ids"`)
+				return v.missing
 			}
 			if _, twice := gold[id]; twice {
 				return fmt.Errorf("id %q again", id)
@@ -123,14 +157,15 @@ func (a *app) rankedRows(ctx context.Context, o retrievalOptions, b *doc.Retriev
 			return nil
 		})
 		if err != nil {
-			return err
+			return "", err
 		}
 	}
 	seen := map[string]bool{}
-	return visitRows(ctx, dataset.Input{Names: o.data, Stdin: a.in}, func(row *dataset.Row, id string) error {
-		ranked, ok := dataset.Ranked(row.Get)
+	v := rankedVisit{options: o, missing: o.missing("retrieved", "retrieved")}
+	err := v.rows(ctx, dataset.Input{Names: o.data, Stdin: a.in}, func(row *dataset.Row, id string) error {
+		ranked, ok := dataset.Ranked(o.reader(row, "retrieved"))
 		if !ok {
-			return errors.New(`no list "retrieved"`)
+			return v.missing
 		}
 		if seen[id] {
 			return fmt.Errorf("id %q again", id)
@@ -138,51 +173,115 @@ func (a *app) rankedRows(ctx context.Context, o retrievalOptions, b *doc.Retriev
 		seen[id] = true
 		want, known := gold[id]
 		if len(o.gold) == 0 {
-			want, known = dataset.Gold(row.Get, "gold", "relevant", "evidence")
+			want, known = goldOf(row)
 		}
 		if !known {
 			return fmt.Errorf("no gold documents for %q", id)
 		}
-		b.Add(doc.RankedList{Cluster: first(row, "cluster"), Ranked: dataset.Sessions(ranked, want), Gold: want})
+		b.Add(doc.RankedList{Cluster: o.text(row, "cluster"), Ranked: dataset.Sessions(ranked, want), Gold: want})
 		return nil
 	})
+	return v.hint(), err
 }
 
-// visitRows calls visit with each row of files and its id. Errors have the position of the
-// row.
-func visitRows(ctx context.Context, in dataset.Input, visit func(row *dataset.Row, id string) error) error {
+// reader returns what reads the columns of a part in a row: the mapped column, whichever name
+// is asked for, or the row itself.
+func (o retrievalOptions) reader(row *dataset.Row, part string) func(path string) dataset.Value {
+	if column, ok := o.columns[part]; ok {
+		return func(string) dataset.Value { return row.Get(column) }
+	}
+	return row.Get
+}
+
+// text returns the text of a part of a row.
+func (o retrievalOptions) text(row *dataset.Row, part string) string {
+	get := o.reader(row, part)
+	for _, name := range dataset.ColumnNames(part) {
+		if v := get(name); !v.Blank() {
+			return v.Str()
+		}
+	}
+	return ""
+}
+
+// missing returns the error of a row without the list of a part.
+func (o retrievalOptions) missing(part, name string) error {
+	if column, ok := o.columns[part]; ok {
+		return fmt.Errorf("no list in the column %q", column)
+	}
+	return fmt.Errorf("no list %q", name)
+}
+
+// A rankedVisit visits the rows of files.
+type rankedVisit struct {
+	options retrievalOptions
+	missing error    // of a row without its list, told once with the number of such rows
+	columns []string // of the first row
+	lists   []string // the columns of the first row that contain lists, sorted
+}
+
+// rows calls visit with each row of files and its id. Errors have the position of the row.
+func (v *rankedVisit) rows(ctx context.Context, in dataset.Input, visit func(row *dataset.Row, id string) error) error {
 	files, err := dataset.OpenFiles(ctx, in)
 	if err != nil {
 		return err
 	}
 	var problems deem.Problems
-	n := 0
+	var without deem.Problem
+	n, missing := 0, 0
 	for row, err := range files.Rows(ctx) {
 		if err != nil {
 			return errors.Join(err, files.Close())
 		}
-		n++
-		id := first(row, "id")
-		if id == "" {
-			id = fmt.Sprint(n)
+		if n++; n == 1 {
+			v.columns, v.lists = row.Names(), listsOf(row)
 		}
-		if err := visit(row, id); err != nil {
+		err := visit(row, cmp.Or(v.options.text(row, "id"), fmt.Sprint(n)))
+		switch {
+		case err == nil:
+		case errors.Is(err, v.missing):
+			if missing++; missing == 1 {
+				without = deem.Problem{File: row.File, Line: row.Line}
+			}
+		default:
 			problems.Add(deem.Problem{File: row.File, Line: row.Line, Message: err.Error()})
 		}
 	}
+	if missing > 0 {
+		without.Message = fmt.Sprintf("%v (%s)", v.missing, words.Count(missing, "row"))
+		problems.Add(without)
+	}
 	err = problems.Err()
 	if err != nil {
-		err = deem.WithHint(err, needsLists)
+		err = deem.WithHint(err, "%s", v.hint())
 	}
 	return errors.Join(err, files.Close())
 }
 
-// first returns the text of a part of a row under the first of its names.
-func first(row *dataset.Row, part string) string {
-	for _, name := range dataset.ColumnNames(part) {
-		if v := row.Get(name); !v.Blank() {
-			return v.Str()
+// hint says which columns --map can name.
+func (v *rankedVisit) hint() string {
+	if len(v.lists) == 0 {
+		return "--map retrieved=COLUMN,gold=COLUMN names the columns; this file has " + strings.Join(v.columns, ", ")
+	}
+	return "--map retrieved=COLUMN,gold=COLUMN names other columns; this file has lists in " + strings.Join(v.lists, ", ")
+}
+
+// listsOf returns the columns of a row that contain lists, and those inside its objects.
+func listsOf(row *dataset.Row) []string {
+	var list []string
+	var visit func(path string, v dataset.Value, depth int)
+	visit = func(path string, v dataset.Value, depth int) {
+		if _, ok := v.List(); ok {
+			list = append(list, path)
+			return
+		}
+		if depth <= 3 {
+			v.Members(func(key string, value dataset.Value) { visit(path+"."+key, value, depth+1) })
 		}
 	}
-	return ""
+	for _, name := range row.Names() {
+		visit(name, row.Get(name), 1)
+	}
+	slices.Sort(list)
+	return list
 }

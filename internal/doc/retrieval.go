@@ -1,6 +1,7 @@
 package doc
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -120,6 +121,25 @@ type Retrieval struct {
 	NoGold  int               `json:"no_gold"` // lists without a gold document, which are not scored
 	Short   int               `json:"short"`   // lists with fewer documents than the largest k
 	Figures []RetrievalFigure `json:"figures"`
+
+	// Apart is set, and there are no figures, if no gold document of any list is in any list.
+	Apart *Apart `json:"apart,omitempty"`
+}
+
+// An Apart has a gold and a retrieved document as examples of ids that never meet: one side
+// may name turns and the other sessions.
+type Apart struct {
+	Gold      string `json:"gold"`
+	Retrieved string `json:"retrieved"`
+}
+
+// Err returns an error if the lists cannot be scored.
+func (r *Retrieval) Err() error {
+	if r.Apart == nil {
+		return nil
+	}
+	return fmt.Errorf("no gold document is in any ranked list (%s): gold documents are called %q, retrieved documents %q",
+		words.Count(r.N, "list"), r.Apart.Gold, r.Apart.Retrieved)
 }
 
 // A RetrievalBuilder collects lists. Make one with [NewRetrieval].
@@ -127,6 +147,12 @@ type RetrievalBuilder struct {
 	ks     []int // sorted
 	values map[string]*stat.Clustered
 	counts Retrieval // without its figures
+
+	// The documents so far and an example of each side, until a gold document is found in
+	// a list.
+	met             bool
+	gold, retrieved map[string]bool
+	apart           Apart
 }
 
 // NewRetrieval returns a builder that scores at the given depths, by default [DefaultK].
@@ -135,7 +161,10 @@ func NewRetrieval(ks ...int) *RetrievalBuilder {
 		ks = DefaultK()
 	}
 	ks = slices.Compact(slices.Sorted(slices.Values(ks)))
-	return &RetrievalBuilder{ks: ks, values: map[string]*stat.Clustered{}, counts: Retrieval{Version: "deem.retrieval/1"}}
+	return &RetrievalBuilder{
+		ks: ks, values: map[string]*stat.Clustered{}, counts: Retrieval{Version: "deem.retrieval/1"},
+		gold: map[string]bool{}, retrieved: map[string]bool{},
+	}
 }
 
 // Add adds a list. A list without gold documents has no score, because there was nothing to
@@ -168,6 +197,25 @@ func (b *RetrievalBuilder) Add(l RankedList) {
 		}
 	}
 	Entry(b.values, mrr).Add(l.Cluster, reciprocal, 1)
+	b.meet(l)
+}
+
+// meet notes whether a gold document of any list is in any list.
+func (b *RetrievalBuilder) meet(l RankedList) {
+	if b.met {
+		return
+	}
+	for _, id := range l.Gold {
+		b.gold[id], b.apart.Gold = true, cmp.Or(b.apart.Gold, id)
+	}
+	for _, id := range l.Ranked {
+		b.retrieved[id], b.apart.Retrieved = true, cmp.Or(b.apart.Retrieved, id)
+	}
+	b.met = slices.ContainsFunc(l.Gold, func(id string) bool { return b.retrieved[id] }) ||
+		slices.ContainsFunc(l.Ranked, func(id string) bool { return b.gold[id] })
+	if b.met {
+		b.gold, b.retrieved = nil, nil
+	}
 }
 
 func metricAt(m metric, k int) string { return m.name + "@" + strconv.Itoa(k) }
@@ -178,6 +226,10 @@ func (b *RetrievalBuilder) Retrieval() *Retrieval {
 		return nil
 	}
 	r := b.counts
+	if !b.met && len(b.retrieved) > 0 {
+		r.Apart = new(b.apart)
+		return &r
+	}
 	figure := func(name, about string) {
 		if c := b.values[name]; c != nil {
 			r.Figures = append(r.Figures, RetrievalFigure{name, about, c.Score(stat.DefaultLevel, false)})
@@ -195,6 +247,10 @@ func (b *RetrievalBuilder) Retrieval() *Retrieval {
 // AddTo adds the numbers to a document.
 func (r *Retrieval) AddTo(d *Document) {
 	if r == nil {
+		return
+	}
+	if err := r.Err(); err != nil {
+		d.Add(Section{ID: "retrieval", Blocks: []Block{Paragraph{Text: fmt.Sprintf("Retrieval is not scored: %v.", err)}}})
 		return
 	}
 	t := Table{Columns: []Column{Col("retrieval"), Est("mean [95%]"), Num("n"), Col("is").InDetail()}}

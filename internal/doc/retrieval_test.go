@@ -191,3 +191,27 @@ func TestOf(t *testing.T) {
 		t.Error("a report of no list")
 	}
 }
+
+// Lists that never contain a gold document of any row were made with other ids: a score of
+// zero would be about the names of documents and not about the system.
+func TestIDsThatNeverMeet(t *testing.T) {
+	b := doc.NewRetrieval(1)
+	b.Add(doc.RankedList{Ranked: []string{"session_7"}, Gold: []string{"D1:3"}})
+	b.Add(doc.RankedList{Ranked: []string{"session_8"}, Gold: []string{"D1:4"}})
+	b.Add(doc.RankedList{Ranked: []string{"session_8"}})
+	r := b.Retrieval()
+	if len(r.Figures) > 0 || r.Apart == nil || *r.Apart != (doc.Apart{Gold: "D1:3", Retrieved: "session_7"}) {
+		t.Fatalf("%+v, want no figures and an id of each kind", r)
+	}
+	// A gold document that another row retrieved shows that the ids are of one kind.
+	b.Add(doc.RankedList{Ranked: []string{"D1:3"}, Gold: []string{"D1:9"}})
+	if r := b.Retrieval(); r.Apart != nil || r.N != 3 || r.Figures[0].Estimate.Value != 0 {
+		t.Errorf("%+v, want three lists that found nothing", r)
+	}
+	// Nothing was retrieved, which is a score of zero.
+	empty := doc.NewRetrieval(1)
+	empty.Add(doc.RankedList{Gold: []string{"D1:3"}})
+	if r := empty.Retrieval(); r.Apart != nil || len(r.Figures) == 0 {
+		t.Errorf("%+v, want a score of zero", r)
+	}
+}
