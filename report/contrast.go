@@ -2,10 +2,7 @@ package report
 
 import (
 	"math"
-	"slices"
 
-	"deem/internal/agreement"
-	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -14,14 +11,6 @@ const differs = "differs from the rest: the interval of the difference leaves ou
 
 // significant is the p-value below which a category differs from the rest.
 const significant = 0.05
-
-// smallestP is where the search for a p-value ends. A 95% interval cannot support a smaller
-// one.
-const smallestP = 1e-9
-
-// methodMover is the method of a difference whose interval is combined from the intervals
-// of its two sides.
-const methodMover = "mover"
 
 // A Contrast compares the judged items of a category with all other judged items.
 type Contrast struct {
@@ -32,7 +21,7 @@ type Contrast struct {
 
 	// P is the larger of two p-values: that of an exact test, if all scores are 0 or 1, and
 	// the smallest p at which an interval at level 1-p excludes 0, with a lower limit of
-	// 1e-9. PAdjusted is P times the number of comparisons, at most 1.
+	// 1e-9. It is 1 if there is no exact test and the category has fewer than six clusters. PAdjusted is P times the number of comparisons, at most 1.
 	P         float64 `json:"p"`
 	PAdjusted float64 `json:"p_adjusted"`
 }
@@ -70,13 +59,10 @@ func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric
 		if part.items == part.unjudged || rests[i].N() == 0 {
 			continue
 		}
-		pair := by.pairOf(part, &whole, rests[i], metric)
-		mine, others := part.values(metric), all.guesses.Minus(part.guesses)
-		pair.one = widened(pair.one, part.guesses.Allowance(mine.Weight(), by.calibration))
-		pair.rest = widened(pair.rest, others.Allowance(rests[i].Weight(), by.calibration))
-		p := math.Max(pair.p(), pair.exact)
+		pair := by.pairOf(part, &whole, rests[i], all.guesses.Minus(part.guesses), metric)
+		p := math.Max(stat.IntervalP(pair.At), pair.exact)
 		c := &Contrast{P: p, PAdjusted: math.Min(1, p*float64(tests))}
-		c.Difference = pair.difference(1 - significant/float64(tests))
+		c.Difference = pair.At(1 - significant/float64(tests))
 		switch {
 		case c.PAdjusted >= significant:
 			c.Difference.Lo, c.Difference.Hi = math.Min(c.Difference.Lo, 0), math.Max(c.Difference.Hi, 0)
@@ -87,44 +73,46 @@ func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric
 	}
 }
 
-// widened returns the estimates of of, with an allowance for guesses.
-func widened(of func(level float64) stat.Estimate, a agreement.Allowance) func(level float64) stat.Estimate {
-	return func(level float64) stat.Estimate { return agreement.Widened(of(level), a, stat.Unit) }
-}
-
-// A pair is two groups of items: one and rest return the estimate of each at a level, and
-// correlation is the correlation of their means due to shared clusters.
+// A pair is a category and all other items. Their means are correlated if they share
+// clusters.
 type pair struct {
-	one, rest   func(level float64) stat.Estimate
-	correlation float64
-	exact       float64 // the p-value of an exact test, 0 if there is none
+	stat.Contrast
+	exact float64 // the p-value of an exact test, 0 if there is none
 }
 
-// pairOf returns a category and all other items. Tests always use formulas, even if
-// intervals are resampled: p-values need levels beyond what a few thousand draws can
-// resolve.
-func (by estimator) pairOf(part *tally, whole *cast, rest stat.Moments, metric string) pair {
+// enoughToMark is the number of clusters with items of a category from which its difference
+// from the rest is tested by its interval. The correlation of the two means is estimated
+// from these clusters: two of them always give -1 or 1, and up to five made every
+// twelfth to third report mark a category of graded scores that did not differ.
+const enoughToMark = 6
+
+// pairOf returns a category and all other items, of which the given ones are guesses. Tests
+// always use formulas, even if intervals are resampled: p-values need levels beyond what a
+// few thousand draws can resolve.
+func (by estimator) pairOf(part *tally, whole *cast, rest stat.Moments, guesses stat.Guesses, metric string) pair {
 	one := part.values(metric)
+	a, b := by.score(one, metric), by.score(rest, metric)
+	a.Undecided = part.guesses.Allowance(one.Weight(), by.calibration)
+	b.Undecided = guesses.Allowance(rest.Weight(), by.calibration)
 	// Means of trials count as the rounded sum, which makes the test more conservative.
-	countable := (metric != doc.MeanScore || one.Binary() && rest.Binary()) && !weighted(one) && !weighted(rest)
-	if !by.clustered {
-		out := pair{one: independent(metric, one), rest: independent(metric, rest)}
+	countable := a.Share && b.Share && !weighted(one) && !weighted(rest)
+	out := pair{}
+	if by.clustered {
+		mine := cast{named: part.cast.named.coarse(whole.named.shift), alone: part.cast.alone.coarse(whole.alone.shift)}
+		others := cast{named: whole.named.without(&mine.named), alone: whole.alone.without(&mine.alone)}
+		s := side{metric: metric}
+		a.Clusters, b.Clusters = mine.clustered(s), others.clustered(s)
+		out.Correlation = correlation(&mine, &others, s, one.Mean(), rest.Mean())
 		if countable {
-			out.exact = stat.FisherExact(stat.Stratum{K1: hits(one), N1: one.N(), K2: hits(rest), N2: rest.N()}).P
+			out.exact = exactWithin(&mine, &others, s)
 		}
-		return out
+		if out.exact == 0 && a.Clusters.Clusters() < enoughToMark {
+			out.exact = 1
+		}
+	} else if countable {
+		out.exact = stat.FisherExact(stat.Stratum{K1: hits(one), N1: one.N(), K2: hits(rest), N2: rest.N()}).P
 	}
-	mine := cast{named: part.cast.named.coarse(whole.named.shift), alone: part.cast.alone.coarse(whole.alone.shift)}
-	others := cast{named: whole.named.without(&mine.named), alone: whole.alone.without(&mine.alone)}
-	s := side{metric: metric}
-	out := pair{
-		one:         robustly(mine.clustered(s), one),
-		rest:        robustly(others.clustered(s), rest),
-		correlation: correlation(&mine, &others, s, one.Mean(), rest.Mean()),
-	}
-	if countable {
-		out.exact = exactWithin(&mine, &others, s)
-	}
+	out.One, out.Rest = a.At, b.At
 	return out
 }
 
@@ -163,11 +151,6 @@ func exactWithin(mine, others *cast, s side) float64 {
 	return stat.FisherExact(strata...).P
 }
 
-// robustly returns the cluster-robust estimate at any level.
-func robustly(c *stat.Clustered, m stat.Moments) func(float64) stat.Estimate {
-	return func(level float64) stat.Estimate { return ofItems(c.Mean(level, stat.Unit), m) }
-}
-
 // correlation returns the correlation of two means due to shared clusters: in a difficult
 // conversation, the questions of all categories are difficult.
 func correlation(a, b *cast, s side, meanA, meanB float64) float64 {
@@ -197,89 +180,4 @@ func excess(s side, g group, mean float64) float64 {
 		return 0
 	}
 	return float64(w * (x - mean)) // the conversion prevents fusing with the sums that follow
-}
-
-// difference returns the difference of the two means with an interval at the level.
-//
-// Source: G. Y. Zou and A. Donner, "Construction of confidence limits about effect
-// measures: a general approach", Statistics in Medicine 27 (2008), 1693-1702: the
-// distances from a value to the ends of its interval replace the standard errors, each
-// on its own side. For independent proportions it is Newcombe's method 10. It is valid
-// if the two intervals are.
-func (p pair) difference(level float64) stat.Estimate {
-	a, b := p.one(level), p.rest(level)
-	est := stat.Estimate{Value: a.Value - b.Value, Level: a.Level, N: a.N + b.N, Method: methodMover}
-	if a.Method == stat.MethodNone || b.Method == stat.MethodNone {
-		est.Method = stat.MethodNone
-	}
-	est.Lo = math.Max(-1, est.Value-p.join(a.Value-a.Lo, b.Hi-b.Value))
-	est.Hi = math.Min(1, est.Value+p.join(a.Hi-a.Value, b.Value-b.Lo))
-	for _, warning := range slices.Concat(a.Warnings, b.Warnings) {
-		est = est.Warn(warning)
-	}
-	return est
-}
-
-// join combines the distances of two correlated values.
-func (p pair) join(x, y float64) float64 {
-	return math.Sqrt(math.Max(0, float64(x*x)+float64(y*y)-float64(2*p.correlation*x*y)))
-}
-
-// p returns the p-value that corresponds to the intervals: the one at which the end of the
-// interval nearer to 0 reaches 0.
-func (p pair) p() float64 {
-	beyond := func(log float64) float64 {
-		est := p.difference(1 - math.Exp(log))
-		if est.Value < 0 {
-			return -est.Hi
-		}
-		return est.Lo
-	}
-	found := math.Exp(root(beyond, math.Log(smallestP), math.Log(1-1e-9)))
-	scale := math.Pow(10, 3-math.Floor(math.Log10(found))) // four digits, the precision of the search
-	return math.Min(math.Round(found*scale)/scale, 1)
-}
-
-// root returns where f, an increasing function, crosses 0 between lo and hi, to one part in
-// a million, or the nearer end if it does not.
-//
-// Source: the Illinois method (M. Dowell and P. Jarratt, "A modified regula falsi method
-// for computing the root of an equation", BIT 11, 1971): a line through both ends finds the
-// crossing in few steps, and an end that stays twice counts half.
-func root(f func(float64) float64, lo, hi float64) float64 {
-	below, above := f(lo), f(hi)
-	if below > 0 {
-		return lo
-	}
-	if above <= 0 {
-		return 0 // p is 1
-	}
-	last := 0
-	for range 100 {
-		x := hi - above*(hi-lo)/(above-below)
-		if hi-lo < 1e-6 || x <= lo || x >= hi {
-			break
-		}
-		switch y := f(x); {
-		case y > 0:
-			if hi-x < 1e-7 {
-				return x
-			}
-			hi, above = x, y
-			if last > 0 {
-				below /= 2
-			}
-			last = 1
-		default:
-			if x-lo < 1e-7 {
-				return x
-			}
-			lo, below = x, y
-			if last < 0 {
-				above /= 2
-			}
-			last = -1
-		}
-	}
-	return hi
 }

@@ -29,7 +29,7 @@ func TestStatisticsDocument(t *testing.T) {
 	for _, word := range []string{
 		"`" + "wilson" + "`", "`" + "t" + "`", "`" + stat.MethodNone + "`",
 		"`" + "cluster-robust" + "`", "`" + "cluster-bootstrap" + "`",
-		"`bootstrap-bca`", "`bootstrap-percentile`", "`" + report.MethodMover + "`",
+		"`bootstrap-bca`", "`bootstrap-percentile`", "`mover`",
 		doc.Score, doc.PassRate, doc.MeanScore,
 		stat.ClusterWarning(8, false), first(report.WarnFew), first(same.Mean(0.95, stat.Unit).Warnings[0]),
 		first(stat.Mean(equal, 0.95, stat.Unit).Warnings[0]), first(stat.Mean(weighted, 0.95, stat.Unit).Warnings[0]),

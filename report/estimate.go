@@ -1,9 +1,6 @@
 package report
 
 import (
-	"math"
-
-	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/stat"
 )
@@ -32,19 +29,16 @@ func (by estimator) estimate(t *tally, s side) stat.Estimate {
 	case s.decided:
 		m = t.decided(s.metric)
 	}
-	est := independent(s.metric, m)(stat.DefaultLevel)
-	switch {
-	case m.N() == 0:
-	case by.clustered && by.resample != nil:
-		groups := t.cast.atMost(maxResample)
-		est = ofItems(groups.clustered(s).Bootstrap(*by.resample, stat.Unit), m).AtLeastAsWide(est)
-	case by.clustered:
-		est = ofItems(t.cast.clustered(s).Mean(stat.DefaultLevel, stat.Unit), m).AtLeastAsWide(est)
-	case by.resample != nil:
-		est = by.resampled(t, s, m, est)
+	score := by.score(m, s.metric)
+	if by.clustered {
+		score.Clusters = t.cast.clustered(s)
 	}
 	if !s.strict && !s.decided {
-		est = agreement.Widened(est, t.guesses.Allowance(m.Weight(), by.calibration), stat.Unit)
+		score.Undecided = t.guesses.Allowance(m.Weight(), by.calibration)
+	}
+	est := score.At(stat.DefaultLevel)
+	if by.resample != nil && m.N() > 0 {
+		est = score.Undecided.Widen(by.resampled(t, s, score), stat.Unit)
 	}
 	// An estimate without data, or a mean of one value, already has a stronger warning.
 	if est.N < fewItems && est.Method != stat.MethodNone {
@@ -53,31 +47,21 @@ func (by estimator) estimate(t *tally, s side) stat.Estimate {
 	return est
 }
 
-// independent returns a function that estimates a metric at any level from independent
-// values. Scores that are all 0 or 1 are treated as proportions.
-func independent(metric string, m stat.Moments) func(level float64) stat.Estimate {
-	if metric == doc.MeanScore && !m.Binary() {
-		return func(level float64) stat.Estimate { return stat.Mean(m, level, stat.Unit) }
-	}
-	return func(level float64) stat.Estimate { return stat.WeightedProportion(m, level) }
+// score returns the score of values by a metric. Scores that are all 0 or 1 are shares.
+func (by estimator) score(m stat.Moments, metric string) stat.Score {
+	return stat.Score{Values: m, Share: metric != doc.MeanScore || m.Binary()}
 }
 
-// ofItems returns the estimate from groups with the mean and the number of their items. The
-// mean of groups differs only in the last digit.
-func ofItems(est stat.Estimate, m stat.Moments) stat.Estimate {
-	est.Value, est.N = math.Min(math.Max(m.Mean(), 0), 1), m.N()
-	est.Lo, est.Hi = math.Min(est.Lo, est.Value), math.Max(est.Hi, est.Value)
-	if est.SE > 0 {
-		est.EffectiveN = math.Min(m.Variance()/(est.SE*est.SE), math.MaxFloat64)
+// resampled returns the bootstrap interval of clusters, the BCa interval of independent
+// values, or the estimate from a formula if the values do not vary.
+func (by estimator) resampled(t *tally, s side, score stat.Score) stat.Estimate {
+	m, groups := score.Values, t.cast.atMost(maxResample)
+	if by.clustered {
+		independent := stat.Score{Values: m, Share: score.Share}.At(stat.DefaultLevel)
+		return score.OfItems(groups.clustered(s).Bootstrap(*by.resample, stat.Unit)).AtLeastAsWide(independent)
 	}
-	return est
-}
-
-// resampled returns the BCa interval of independent values, or the estimate from a formula
-// if the values do not vary.
-func (by estimator) resampled(t *tally, s side, m stat.Moments, formula stat.Estimate) stat.Estimate {
 	if m.N() < 2 || m.Variance() == 0 {
-		return formula
+		return stat.Score{Values: m, Share: score.Share}.At(stat.DefaultLevel)
 	}
 	var est stat.Estimate
 	if m.Binary() && !weighted(m) {
@@ -87,11 +71,10 @@ func (by estimator) resampled(t *tally, s side, m stat.Moments, formula stat.Est
 		}
 		est = stat.BootstrapMean(values, nil, *by.resample)
 	} else {
-		groups := t.cast.atMost(maxResample)
 		means, weights := groups.values(s)
 		est = stat.BootstrapMean(means, weights, *by.resample)
 	}
-	est = ofItems(est, m)
+	est = score.OfItems(est)
 	est.EffectiveN = 0
 	if weighted(m) {
 		est.EffectiveN = m.EffectiveN()

@@ -14,7 +14,6 @@ func Fixed(numbers ...float64) float64 {
 
 const (
 	Differs        = differs
-	MethodMover    = methodMover
 	WarnFew        = warnFew
 	WarnFewTrials  = warnFewTrials
 	WarnFractional = warnFractional

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"deem"
-	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/stat"
@@ -14,9 +13,9 @@ import (
 // collects values for all metrics.
 type tally struct {
 	items, unjudged int
-	guesses         agreement.Guesses // items that the judge did not decide
-	unmarked        int               // judged items with some verdict without a pass mark
-	graded          bool              // some verdict has a score other than 0 and 1
+	guesses         stat.Guesses // items that the judge did not decide
+	unmarked        int          // judged items with some verdict without a pass mark
+	graded          bool         // some verdict has a score other than 0 and 1
 
 	score, pass sides
 

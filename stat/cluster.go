@@ -292,14 +292,11 @@ func shaped(est Estimate, z float64, b Bounds) Estimate {
 // cluster has two of them, or clustered says that clusters have more items elsewhere. One
 // cluster allows no interval: the method is then [MethodNone].
 func (c *Clustered) Score(level float64, clustered bool) Estimate {
-	est := Mean(c.all, level, Unit)
-	if c.all.Binary() {
-		est = WeightedProportion(c.all, level)
+	s := Score{Values: c.all}
+	if clustered || c.all.N() > c.Clusters() {
+		s.Clusters = c
 	}
-	if several := c.all.N() > c.Clusters(); c.all.N() == 0 || !clustered && !several {
-		return est
-	}
-	return c.Mean(est.Level, Unit).AtLeastAsWide(est)
+	return s.At(level)
 }
 
 // AtLeastAsWide returns an estimate from clusters whose interval, if clusters are few, is at

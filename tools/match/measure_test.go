@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"deem/internal/agreement"
 	"deem/internal/evidence"
 	"deem/stat"
 )
@@ -115,7 +114,7 @@ func TestExpectedScoreCovers(t *testing.T) {
 			draw := rand.New(rand.NewPCG(1, uint64(n)))
 			for range draws {
 				var values stat.Moments
-				var guesses agreement.Guesses
+				var guesses stat.Guesses
 				for range n {
 					s := scored[draw.IntN(len(scored))]
 					value := number(s.P >= .5)
@@ -125,7 +124,7 @@ func TestExpectedScoreCovers(t *testing.T) {
 					}
 					values.Add(value, 1)
 				}
-				e := agreement.Widened(stat.Mean(values, .95, stat.Unit), guesses.Allowance(float64(n), m.Error), stat.Unit)
+				e := guesses.Allowance(float64(n), m.Error).Widen(stat.Mean(values, .95, stat.Unit), stat.Unit)
 				covered += count(e.Lo <= truth && truth <= e.Hi)
 			}
 			share := float64(covered) / draws

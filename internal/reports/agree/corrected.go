@@ -46,7 +46,7 @@ func (b *Builder) Corrected() *Corrected {
 	}
 	s := w.sampleOf(w.both, w.alone)
 	var raw stat.Clustered
-	var guesses agreement.Guesses
+	var guesses stat.Guesses
 	predict := func(t traits, yes bool, score float64) {
 		x := t.predicted(yes, score)
 		if raw.Add(t.cluster, x, 1); t.undecided {
@@ -65,11 +65,11 @@ func (b *Builder) Corrected() *Corrected {
 	const level = stat.DefaultLevel
 	k := &Corrected{People: s.share(func(truth, _ bool) bool { return truth }, func(_, _ bool) bool { return true }), Stratified: w.stratified(), Unlabelled: n}
 	all := raw.Moments()
-	share := stat.WeightedProportion(all, level)
+	score := stat.Score{Values: all, Share: true, Undecided: guesses.Allowance(all.Weight(), w.o.CalibrationError)}
 	if all.N() > raw.Clusters() {
-		share = raw.Mean(level, stat.Unit).AtLeastAsWide(share)
+		score.Clusters = &raw
 	}
-	k.Raw = agreement.Widened(share, guesses.Allowance(all.Weight(), w.o.CalibrationError), stat.Unit)
+	k.Raw = score.At(level)
 	k.PPI = agreement.PPIOf(c, yes, n, level)
 	switch {
 	case n > 0 && guesses.N() > 0:

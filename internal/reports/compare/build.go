@@ -114,10 +114,11 @@ func (b *Builder) figures(t *tally, r Run, metric string, withheld bool) Figures
 	if metric == PassRate {
 		judged, strict = &t.pass, &t.allPass
 	}
-	f := Figures{Items: t.items, Unjudged: t.unjudged, Strict: strict.share(b.opts.Level, binary(metric))}
+	f := Figures{Items: t.items, Unjudged: t.unjudged, Strict: strict.score(binary(metric)).At(b.opts.Level)}
 	if !withheld && judged.n() > 0 {
-		est := agreement.Widened(judged.share(b.opts.Level, binary(metric)), t.guesses.Allowance(judged.moments.Weight(), r.CalibrationError), stat.Unit)
-		f.Judged = &est
+		score := judged.score(binary(metric))
+		score.Undecided = t.guesses.Allowance(judged.moments.Weight(), r.CalibrationError)
+		f.Judged = new(score.At(b.opts.Level))
 	}
 	return f
 }
@@ -136,30 +137,25 @@ func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 	if metric == PassRate {
 		judged, strict = &p.pass, &p.allPass
 	}
+	all := strict.score(binary(metric))
 	d := Difference{
 		First: judged.first.Mean(), Second: judged.second.Mean(),
 		N: judged.n(), Wins: judged.up, Losses: judged.down, Ties: judged.n() - judged.up - judged.down,
-		Unjudged: p.unjudged, Strict: strict.estimate(b.opts.Level, binary(metric)), Detectable: 1,
+		Unjudged: p.unjudged, Strict: all.At(b.opts.Level), Detectable: 1,
 	}
 	if withheld || d.N == 0 {
 		return found{Difference: d}
 	}
-	weight := judged.diffs.moments.Weight()
-	guessed := p.guesses[0].Allowance(weight, b.runs[p.of[0]].CalibrationError).And(p.guesses[1].Allowance(weight, b.runs[p.of[1]].CalibrationError))
-	at := func(level float64) stat.Estimate {
-		return agreement.Widened(judged.estimate(level, binary(metric)), guessed, wide)
+	score := judged.score(binary(metric))
+	for i, g := range p.guesses {
+		score.Undecided = score.Undecided.And(g.Allowance(score.Values.Weight(), b.runs[p.of[i]].CalibrationError))
 	}
-	est, test := at(b.opts.Level), judged.test(binary(metric), b.opts.Seed)
-	d.Estimate, d.Test = &est, &test
-	d.Detectable = judged.detectable(est, binary(metric))
-	if judged.diffs.several && judged.counted(binary(metric)) {
+	d.Estimate, d.Test = new(score.At(b.opts.Level)), new(score.Test(b.opts.Seed))
+	d.Detectable = score.Detectable(b.opts.Level, stat.DefaultPower)
+	if score.Clusters != nil && score.Pairs.Counts {
 		d.McNemar = new(stat.McNemar(judged.up, judged.down))
 	}
-	return found{
-		Difference: d, at: at, failed: p.failed,
-		strict:   func(level float64) stat.Estimate { return strict.estimate(level, binary(metric)) },
-		oneSided: func(level float64) stat.Estimate { return judged.by((*stat.Clustered).OneSided, level, binary(metric)) },
-	}
+	return found{Difference: d, at: score.At, strict: all.At, oneSided: score.OneSided, failed: p.failed}
 }
 
 // settle sets the adjusted p-values and outcomes of a family of differences.
@@ -293,7 +289,7 @@ func (b *Builder) ranking(runs []Run, pairings []Pairing, metric string) *Rankin
 			judged = &b.common[i].pass
 		}
 		r.Ordered = r.Ordered || better[i] > 0
-		r.Places = append(r.Places, Place{Rank: 1 + better[i], Run: i, Name: runs[i].Name, Estimate: judged.share(b.opts.Level, binary(metric))})
+		r.Places = append(r.Places, Place{Rank: 1 + better[i], Run: i, Name: runs[i].Name, Estimate: judged.score(binary(metric)).At(b.opts.Level)})
 	}
 	slices.SortStableFunc(r.Places, func(x, y Place) int {
 		return cmp.Or(cmp.Compare(x.Rank, y.Rank), cmp.Compare(y.Estimate.Value, x.Estimate.Value))

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/stat"
 )
@@ -49,7 +48,7 @@ type side struct {
 // A tally collects the scores of one run.
 type tally struct {
 	items, unjudged   int
-	guesses           agreement.Guesses
+	guesses           stat.Guesses
 	score, pass       values // of judged items
 	allScore, allPass values // with failures as 0
 	graded            bool   // some score is neither 0 nor 1
@@ -82,7 +81,7 @@ type pair struct {
 	score, pass       contrast
 	allScore, allPass contrast // with failures as 0
 	failed            bool     // some trial has no verdict
-	guesses           [2]agreement.Guesses
+	guesses           [2]stat.Guesses
 	of                [2]int // the indices of the runs
 }
 

@@ -117,3 +117,53 @@ func TestMargin(t *testing.T) {
 		})
 	}
 }
+
+// Two runs that differ in hardly any decided item, but leave many items undecided, are
+// neither shown to be equivalent nor to differ: test, margin and power allow for undecided
+// items as the interval does.
+func TestUndecidedItemsInTestMarginAndPower(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		lost      int // of 900 decided items
+		clustered bool
+	}{{"equal", 2, false}, {"a little better", 40, false}, {"in clusters", 40, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			runs := []compare.Run{runOf("A"), runOf("B")}
+			for i := range runs {
+				runs[i].CalibrationError = 0.09
+			}
+			o := lenient
+			o.Margin = 0.03
+			b := compare.New(runs, o)
+			for i := range 1500 {
+				row := compare.Row{ID: fmt.Sprint(i)}
+				for j := range 2 {
+					cell := compare.Cell{Present: true, Judged: true, Weight: 1, Score: 1}
+					if c.clustered {
+						cell.Cluster = fmt.Sprint(i / 10)
+					}
+					if i%5 < 2 { // 600 items
+						cell.Judged, cell.Score, cell.Guess = false, 0, new(0.5)
+					} else if j == 0 && i < c.lost*5/3 {
+						cell.Score = 0
+					}
+					row.Cells = append(row.Cells, cell)
+				}
+				b.Add(row)
+			}
+			d := b.Comparison().Pairs[0].Overall
+			if d.Estimate.Lo > -0.05 || d.Estimate.Hi < 0.05 {
+				t.Fatalf("the interval [%v, %v] does not allow for 600 undecided items", d.Estimate.Lo, d.Estimate.Hi)
+			}
+			if e := d.Equivalence; e.Equivalent || e.NonInferior || d.Outcome != compare.Undecided {
+				t.Errorf("%s, %+v beside [%v, %v]", d.Outcome, *e, d.Estimate.Lo, d.Estimate.Hi)
+			}
+			if *d.Adjusted < 0.05 {
+				t.Errorf("p = %v by %s beside [%v, %v]", *d.Adjusted, d.Test.Method, d.Estimate.Lo, d.Estimate.Hi)
+			}
+			if d.Detectable < 0.05 {
+				t.Errorf("a difference of %v counts as detectable beside [%v, %v]", d.Detectable, d.Estimate.Lo, d.Estimate.Hi)
+			}
+		})
+	}
+}

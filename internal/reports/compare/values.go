@@ -61,16 +61,13 @@ func (v *values) groups() *stat.Clustered {
 	return &all
 }
 
-// share returns the estimate of the mean of scores, like a report.
-func (v *values) share(level float64, binary bool) stat.Estimate {
-	est := stat.Mean(v.moments, level, stat.Unit)
-	if binary {
-		est = stat.WeightedProportion(v.moments, level)
-	}
+// score returns the mean of the values, like a report. Values are shares of yes if binary.
+func (v *values) score(binary bool) stat.Score {
+	s := stat.Score{Values: v.moments, Share: binary || v.moments.Binary()}
 	if v.several {
-		est = v.groups().Mean(level, stat.Unit).AtLeastAsWide(est)
+		s.Clusters = v.groups()
 	}
-	return est
+	return s
 }
 
 // A contrast collects the paired scores of two runs.
@@ -95,82 +92,22 @@ func (c *contrast) add(cluster string, first, second, weight float64) {
 
 func (c *contrast) n() int { return c.diffs.n() }
 
-// counted reports whether the difference is one of two counts: all items are 0 or 1, which
-// means of trials need not be, and have the same weight.
-func (c *contrast) counted(binary bool) bool {
-	return binary && c.diffs.moments.EffectiveN() == float64(c.n()) && c.first.Binary() && c.second.Binary()
-}
-
-// wide are the bounds of a difference of two scores.
-var wide = stat.Bounds{Lo: -1, Hi: 1}
-
-// estimate returns the mean difference with its interval: cluster-robust if clusters have
-// several items, and then no narrower than without them if clusters are few; Tango's for
-// counts, and Student's otherwise.
-func (c *contrast) estimate(level float64, binary bool) stat.Estimate {
-	return c.by((*stat.Clustered).Mean, level, binary)
-}
-
-// by is like estimate, with the given cluster method.
-func (c *contrast) by(method func(*stat.Clustered, float64, stat.Bounds) stat.Estimate, level float64, binary bool) stat.Estimate {
-	est := stat.Mean(c.diffs.moments, level, wide)
-	if c.counted(binary) || c.n() == 0 {
-		est = stat.PairedProportions(c.up, c.down, c.n(), level)
-	}
-	if c.diffs.several {
-		est = method(c.diffs.groups(), level, wide).AtLeastAsWide(est)
-	}
-	return est
-}
-
-// test tests whether there is a difference: McNemar's exact test for counts of items
-// without clusters, and otherwise a permutation test, in which the items of a cluster are
-// flipped together.
-func (c *contrast) test(binary bool, seed uint64) stat.Test {
-	if !c.diffs.several && c.counted(binary) {
-		return stat.McNemar(c.up, c.down)
-	}
-	// A test by flipping signs takes one weighted difference for each item without a cluster,
-	// and one for each cluster, whose items are flipped together. Differences of 0 have no
-	// effect.
-	var list []float64
+// score returns the mean difference.
+func (c *contrast) score(binary bool) stat.Score {
+	s := c.diffs.score(binary)
+	// Means of trials need not be 0 or 1.
+	counts := binary && c.diffs.moments.EffectiveN() == float64(c.n()) && c.first.Binary() && c.second.Binary()
+	s.Pairs = &stat.Pairs{Up: c.up, Down: c.down, Counts: counts}
 	for w, n := range c.diffs.alone {
 		if d := w.x * w.weight; d != 0 {
-			list = append(list, slices.Repeat([]float64{d}, n)...)
+			s.Pairs.Sums = append(s.Pairs.Sums, slices.Repeat([]float64{d}, n)...)
 		}
 	}
-	for _, s := range c.diffs.named {
+	for _, sum := range c.diffs.named {
 		// 0.1 + 0.2 - 0.3 is 0; the sign of its rounding error is random.
-		if math.Abs(s.sum) > 1e-12*s.size {
-			list = append(list, s.sum)
+		if math.Abs(sum.sum) > 1e-12*sum.size {
+			s.Pairs.Sums = append(s.Pairs.Sums, sum.sum)
 		}
 	}
-	test := stat.PairedPermutation(list, 0, seed)
-	test.Statistic = c.diffs.moments.Mean()
-	if c.diffs.several {
-		test.Method = "cluster-" + test.Method
-	}
-	return test
-}
-
-// detectable returns the smallest difference that this number of items would show with 80%
-// power.
-func (c *contrast) detectable(est stat.Estimate, binary bool) float64 {
-	n := c.n()
-	var least float64
-	switch {
-	case c.diffs.several:
-		all := c.diffs.groups()
-		se, df := all.StandardError()
-		least = stat.MinDetectable(all.Clusters(), se, df, est.Level, stat.DefaultPower)
-	case c.counted(binary):
-		least = stat.MinDetectablePaired(n, float64(c.up+c.down)/float64(n), est.Level, stat.DefaultPower)
-	default:
-		m := c.diffs.moments
-		least = stat.MinDetectable(n, math.Sqrt(m.Variance()/m.EffectiveN()), math.Inf(1), est.Level, stat.DefaultPower)
-	}
-	if !(least > 0) {
-		return 1 // no spread was observed, so the spread is unknown
-	}
-	return math.Min(least, 1)
+	return s
 }

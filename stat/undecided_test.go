@@ -1,11 +1,10 @@
-package agreement_test
+package stat_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"deem/internal/agreement"
 	"deem/stat"
 )
 
@@ -22,7 +21,7 @@ func TestGuessesCoverTheTruth(t *testing.T) {
 		held := 0
 		for range draws {
 			var m stat.Moments
-			var g agreement.Guesses
+			var g stat.Guesses
 			truth, bias := 0.0, off*rng.NormFloat64()
 			for i := range n {
 				p := 0.75
@@ -41,7 +40,7 @@ func TestGuessesCoverTheTruth(t *testing.T) {
 					m.Add(y, 1)
 				}
 			}
-			est := agreement.Widened(stat.WeightedProportion(m, stat.DefaultLevel), g.Allowance(n, allowed), stat.Unit)
+			est := g.Allowance(n, allowed).Widen(stat.WeightedProportion(m, stat.DefaultLevel), stat.Unit)
 			if !est.LeavesOut(truth) {
 				held++
 			}
@@ -60,24 +59,24 @@ func TestGuessesCoverTheTruth(t *testing.T) {
 // the interval is that of the values with the calibration error, and where all values are alike
 // it has the chance.
 func TestChanceCountsOnce(t *testing.T) {
-	var g agreement.Guesses
+	var g stat.Guesses
 	for range 10 {
 		g.Add(.5, 1)
 	}
 	est := stat.Estimate{Value: .5, Lo: .4, Hi: .6, SE: .05, Level: .95, Method: "t"}
-	if got := agreement.Widened(est, g.Allowance(100, 0), stat.Unit); got.Lo != .4 || got.Hi != .6 {
+	if got := g.Allowance(100, 0).Widen(est, stat.Unit); got.Lo != .4 || got.Hi != .6 {
 		t.Errorf("the interval is %v to %v, want it as it was: its arms of 0.1 are wider than the chance in ten items of 100", got.Lo, got.Hi)
 	}
 	est.Lo, est.Hi = .5, .5
-	if got := agreement.Widened(est, g.Allowance(10, 0), stat.Unit); got.Hi-got.Lo < .6 {
+	if got := g.Allowance(10, 0).Widen(est, stat.Unit); got.Hi-got.Lo < .6 {
 		t.Errorf("the interval is %v to %v, want the chance of ten coins", got.Lo, got.Hi)
 	}
 }
 
 // Guesses that are certain add nothing but their calibration error, and none add nothing.
 func TestAllowance(t *testing.T) {
-	var g agreement.Guesses
-	if got := g.Allowance(10, 0.1); got != (agreement.Allowance{}) {
+	var g stat.Guesses
+	if got := g.Allowance(10, 0.1); got != (stat.Allowance{}) {
 		t.Errorf("the allowance without guesses is %v, want none", got)
 	}
 	g.Add(1, 2)
@@ -88,10 +87,10 @@ func TestAllowance(t *testing.T) {
 	if got, want := g.Allowance(10, 0).Chance, 0.05; math.Abs(got-want) > 1e-12 {
 		t.Errorf("the chance is %v, want %v: that of one item of ten", got, want)
 	}
-	var all agreement.Guesses
+	var all stat.Guesses
 	all.Add(0.5, 1)
 	all.Add(0.25, 3)
-	var part agreement.Guesses
+	var part stat.Guesses
 	part.Add(0.25, 3)
 	if rest := all.Minus(part); rest.N() != 1 || math.Abs(rest.Allowance(1, 0).Chance-0.5) > 1e-12 {
 		t.Errorf("the rest has %d guesses and the allowance %v, want 1 and 0.5", rest.N(), rest.Allowance(1, 0))
