@@ -14,8 +14,7 @@ import (
 )
 
 // observed adds telemetry to a command: it adds the flags, starts before the command and
-// delivers the rest after it, however it ends. OpenTelemetry has its own variables, which
-// are not flags.
+// ends after it.
 func (a *app) observed(cmd *cobra.Command) *cobra.Command {
 	var log, level, metrics string
 	f := cmd.Flags()
@@ -77,10 +76,7 @@ func (a *app) startTelemetry(cmd *cobra.Command, name, threshold string, prometh
 		_, credentials, _ := strings.Cut(value, " ") // for example "Bearer key"
 		secrets = append(secrets, value, credentials)
 	}
-	a.telemetry = telemetry.Start(cmd.Context(), telemetry.Options{
-		Version: version(), Log: log, Level: level, Prometheus: prometheus, Getenv: a.env.Get, Secrets: secrets,
-		Warn: func(message string) { a.say("warning: %s", message) },
-	})
+	a.telemetry = telemetry.Start(telemetry.Options{Version: version(), Log: log, Level: level, Prometheus: prometheus, Secrets: secrets})
 	return log, level, func() {
 		a.telemetry.Close()
 		closeLog()

@@ -103,7 +103,7 @@ func (e *engagement) open(name, settings string) (deem.Model, error) {
 	}
 	o := how.Decorators(e.w.known)
 	o.Limit.Fleet, o.Answered = e.w.c.newLimit(m, e.o, e.share), e.run.Answered
-	e.asks = e.w.o.Telemetry.Model(model.Assemble(e.w.o.Telemetry.Wire(wire, at), o), at)
+	e.asks = e.w.o.Telemetry.Model(model.Assemble(e.w.o.Telemetry.Wire(wire), o))
 	return e.asks, nil
 }
 

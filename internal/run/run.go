@@ -126,7 +126,7 @@ func New(s Setup) (*Run, error) {
 		unpriced = errors.Join(unpriced, s.Options.Affordable(wire.Name(), model.TierOf(wire)))
 		if _, shared := wire.(telemetry.Limit); !shared {
 			r.models = append(r.models, wire)
-			wire = s.Telemetry.Wire(wire, model.Endpoint(wire))
+			wire = s.Telemetry.Wire(wire)
 		}
 		decorators := s.Options.Decorators(s.Store)
 		decorators.Answered = func() bool { return r.Answered() } // It is known only after the run has begun.
@@ -134,7 +134,7 @@ func New(s Setup) (*Run, error) {
 		if s.Around != nil {
 			m = s.Around(m)
 		}
-		asked = append(asked, s.Telemetry.Model(m, model.Endpoint(m)))
+		asked = append(asked, s.Telemetry.Model(m))
 		return asked[len(asked)-1]
 	})
 	if err == nil {

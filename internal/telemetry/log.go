@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"go.opentelemetry.io/otel/trace"
 )
 
 // logEvent logs an event with its place in the run. It calls attrs only if the level is
@@ -25,9 +23,6 @@ func (t *Telemetry) logEvent(ctx context.Context, level slog.Level, event string
 		if p.item != nil {
 			all = append(all, slog.String("item", *p.item), slog.Int("trial", p.try))
 		}
-	}
-	if sc := trace.SpanContextFromContext(ctx); sc.IsSampled() {
-		all = append(all, slog.String("trace_id", sc.TraceID().String()), slog.String("span_id", sc.SpanID().String()))
 	}
 	t.log.LogAttrs(ctx, level, event, append(all, attrs()...)...)
 }

@@ -5,75 +5,52 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/trace"
-
 	"deem"
 )
 
-// Wire returns wire, which calls the server at endpoint, with each attempt reported. It belongs
-// below the limiter, so that time spent waiting for a slot does not count as the model's
-// latency. The endpoint may be "".
-func (t *Telemetry) Wire(wire deem.Model, endpoint string) deem.Model {
+// Wire returns wire with each attempt reported. It belongs below the limiter, so that time
+// spent waiting for a slot does not count as the model's latency.
+func (t *Telemetry) Wire(wire deem.Model) deem.Model {
 	if t == nil || wire == nil {
 		return wire
 	}
-	return &watchedWire{watched: t.watch(wire, endpoint)}
+	return &watchedWire{t.watch(wire)}
 }
 
 // Model returns m with each call reported. It goes around all other decorators, so that a
 // call is counted once, however many times it was tried.
-func (t *Telemetry) Model(m deem.Model, endpoint string) deem.Model {
+func (t *Telemetry) Model(m deem.Model) deem.Model {
 	if t == nil || m == nil {
 		return m
 	}
-	return &watchedModel{watched: t.watch(m, endpoint)}
+	return &watchedModel{t.watch(m)}
 }
 
 // watched is the common part of both decorators.
 type watched struct {
 	t     *Telemetry
 	inner deem.Model
-
-	provider, model string
-	who             []attribute.KeyValue // attributes of every metric
-	spans           []attribute.KeyValue // attributes of every span
+	model string // without its vendor
+	who   labels // of every metric
 }
 
-func (t *Telemetry) watch(m deem.Model, endpoint string) watched {
-	w := watched{t: t, inner: m}
-	w.provider, w.model = split(m.Name())
-	w.who = t.who(operationChat, m.Name())
-	w.spans = append(slices.Clone(w.who), t.text(attrSystem, w.provider))
-	if u, err := url.Parse(endpoint); err == nil && u.Hostname() != "" {
-		port := 443
-		if n, err := strconv.Atoi(u.Port()); err == nil {
-			port = n
-		} else if u.Scheme == "http" {
-			port = 80
-		}
-		w.spans = append(w.spans, t.text(attrAddress, u.Hostname()), attribute.Int(attrPort, port))
-	}
-	return w
+func (t *Telemetry) watch(m deem.Model) watched {
+	_, model := split(m.Name())
+	return watched{t: t, inner: m, model: model, who: t.who(operationChat, m.Name())}
 }
 
-// who returns the attributes for the operation, provider and model.
-func (t *Telemetry) who(operation, name string) []attribute.KeyValue {
+// who returns the labels for the operation, provider and model.
+func (t *Telemetry) who(operation, name string) labels {
 	provider, model := split(name)
-	return []attribute.KeyValue{attribute.String(attrOperation, operation), t.text(attrProvider, provider), t.text(attrRequestModel, model)}
+	return labels{labelOperation: operation, labelProvider: t.redact.Replace(provider), labelRequestModel: t.redact.Replace(model)}
 }
 
-// split splits "vendor:name", and returns the vendor's name in the OpenTelemetry
-// conventions.
+// split splits "vendor:name", and returns the vendor's name in the conventions.
 func split(name string) (provider, model string) {
 	vendor, model, ok := strings.Cut(name, ":")
 	if !ok {
@@ -134,11 +111,8 @@ func (w *watchedWire) Complete(ctx context.Context, req deem.Request) (deem.Repl
 	n, last := c.attempts, c.last
 	c.mu.Unlock()
 	if n > 1 {
-		w.t.meters.retries.Add(ctx, 1, metric.WithAttributes(with(w.who, attribute.String(attrErrorType, last))...))
+		w.t.meters.add(metricRetries, 1, w.who.with(labelErrorType, last))
 	}
-	ctx, span := w.t.tracer.Start(ctx, "attempt", trace.WithSpanKind(trace.SpanKindClient),
-		trace.WithAttributes(with(w.spans, attribute.Int(attrAttempt, n))...))
-	defer span.End()
 	start := time.Now()
 	reply, err := w.inner.Complete(ctx, req)
 	took := time.Since(start)
@@ -147,36 +121,26 @@ func (w *watchedWire) Complete(ctx context.Context, req deem.Request) (deem.Repl
 	c.mu.Lock()
 	c.last = kind
 	c.mu.Unlock()
-	attrs := w.who
-	if kind != "" {
-		attrs = with(attrs, attribute.String(attrErrorType, kind))
-		span.SetStatus(codes.Error, kind)
-		span.SetAttributes(attribute.String(attrErrorType, kind))
-		me, _ := errors.AsType[*deem.ModelError](err)
-		if me != nil && me.Status != 0 {
-			span.SetAttributes(attribute.Int(attrStatus, me.Status))
-		}
-		if me != nil && me.RetryAfter > 0 {
-			span.SetAttributes(attribute.Int64(attrRetryAfter, me.RetryAfter.Milliseconds()))
-		}
-		level := slog.LevelWarn
-		if kind == "canceled" {
-			level = slog.LevelDebug // the run was stopped; the model did not fail
-		}
-		w.t.logEvent(ctx, level, "attempt failed", func() []slog.Attr {
-			return append([]slog.Attr{slog.String("model", w.Name()), slog.Int("attempt", n), millis("duration_ms", took)}, w.t.errorAttrs(kind, err)...)
-		})
-	} else {
-		attrs = with(attrs, w.t.text(attrResponseModel, cmp.Or(reply.Model, w.model)))
-		w.t.countTokens(ctx, attrs, reply.Usage)
+	if kind == "" {
+		who := w.who.with(labelResponseModel, w.t.redact.Replace(cmp.Or(reply.Model, w.model)))
+		w.t.countTokens(who, reply.Usage)
+		w.t.meters.add(metricDuration, took.Seconds(), who)
+		return reply, err
 	}
-	w.t.meters.duration.Record(ctx, took.Seconds(), metric.WithAttributes(attrs...))
+	w.t.meters.add(metricDuration, took.Seconds(), w.who.with(labelErrorType, kind))
+	level := slog.LevelWarn
+	if kind == "canceled" {
+		level = slog.LevelDebug // the run was stopped; the model did not fail
+	}
+	w.t.logEvent(ctx, level, "attempt failed", func() []slog.Attr {
+		return append([]slog.Attr{slog.String("model", w.Name()), slog.Int("attempt", n), millis("duration_ms", took)}, errorAttrs(kind, err)...)
+	})
 	return reply, err
 }
 
 // errorAttrs returns the parts of an error that may be logged. A vendor's message about a
-// single request may quote the prompt, so it is omitted unless content may be logged.
-func (t *Telemetry) errorAttrs(kind string, err error) []slog.Attr {
+// single request may quote the prompt, so it is omitted.
+func errorAttrs(kind string, err error) []slog.Attr {
 	attrs := []slog.Attr{slog.String("error_type", kind)}
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if !ok {
@@ -192,23 +156,83 @@ func (t *Telemetry) errorAttrs(kind string, err error) []slog.Attr {
 		attrs = append(attrs, millis("retry_after_ms", me.RetryAfter))
 	}
 	attrs = append(attrs, slog.Bool("passing", me.Passing), slog.Bool("fatal", me.Fatal))
-	if me.Passing || me.Fatal || t.content {
+	if me.Passing || me.Fatal {
 		attrs = append(attrs, slog.String("error", me.Error()))
 	}
 	return attrs
 }
 
+// A watchedModel reports calls.
+type watchedModel struct{ watched }
+
+// Complete calls the inner model and reports the result, including all retries.
+func (w *watchedModel) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	ctx = context.WithValue(ctx, callKey{}, &call{})
+	start := time.Now()
+	reply, err := w.inner.Complete(ctx, req)
+	took := time.Since(start)
+
+	w.t.countCall(w.who, outcomeOf(ctx, reply, err), reply)
+	if err == nil {
+		w.t.logEvent(ctx, slog.LevelDebug, "call", func() []slog.Attr {
+			return []slog.Attr{
+				slog.String("model", w.Name()), millis("duration_ms", took),
+				slog.String("response_model", reply.Model), slog.String("request_id", reply.RequestID), slog.String("stop", string(reply.Stop)),
+				slog.Bool("cached", reply.Cached), slog.Int("attempts", reply.Attempts), millis("latency_ms", reply.Latency),
+				slog.Int("input_tokens", reply.Usage.Input), slog.Int("output_tokens", reply.Usage.Output),
+				slog.Int64("cost_micros", reply.CostMicros), slog.Bool("unpriced", reply.Unpriced),
+			}
+		})
+		return reply, nil
+	}
+	level := slog.LevelWarn
+	if ctx.Err() != nil {
+		level = slog.LevelDebug
+	}
+	w.t.logEvent(ctx, level, "call failed", func() []slog.Attr {
+		return append([]slog.Attr{slog.String("model", w.Name()), millis("duration_ms", took)}, errorAttrs(errorType(ctx, err), err)...)
+	})
+	return reply, err
+}
+
+// outcomeOf returns the outcome of a call in one word.
+func outcomeOf(ctx context.Context, reply deem.Reply, err error) string {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return outcomeInterrupted
+	case err != nil:
+		return outcomeFailed
+	case reply.Cached:
+		return outcomeCached
+	case reply.Batch != "":
+		return outcomeBatched
+	default:
+		return outcomeReplied
+	}
+}
+
+// countCall counts a call and its cost. The cost of a cached reply was counted when it was
+// paid.
+func (t *Telemetry) countCall(who labels, outcome string, reply deem.Reply) {
+	t.meters.add(metricCalls, 1, who.with(labelOutcome, outcome))
+	if outcome != outcomeReplied && outcome != outcomeBatched {
+		return
+	}
+	if outcome == outcomeBatched {
+		t.countTokens(who, reply.Usage) // not counted by any attempt
+	}
+	t.meters.add(metricCost, float64(reply.CostMicros), who)
+	if reply.Unpriced {
+		t.meters.add(metricUnpriced, 1, who)
+	}
+}
+
 // countTokens counts the tokens of a reply. If a vendor does not count tokens, nothing is
 // recorded, which is not the same as 0.
-func (t *Telemetry) countTokens(ctx context.Context, who []attribute.KeyValue, u deem.Usage) {
+func (t *Telemetry) countTokens(who labels, u deem.Usage) {
 	if u.Input == 0 && u.Output == 0 {
 		return
 	}
-	t.meters.tokens.Record(ctx, int64(u.Input), metric.WithAttributes(with(who, attribute.String(attrTokenType, "input"))...))
-	t.meters.tokens.Record(ctx, int64(u.Output), metric.WithAttributes(with(who, attribute.String(attrTokenType, "output"))...))
-}
-
-// with returns attrs followed by more. It does not change attrs.
-func with(attrs []attribute.KeyValue, more ...attribute.KeyValue) []attribute.KeyValue {
-	return append(slices.Clip(attrs), more...)
+	t.meters.add(metricTokens, float64(u.Input), who.with(labelTokenType, "input"))
+	t.meters.add(metricTokens, float64(u.Output), who.with(labelTokenType, "output"))
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -13,18 +14,11 @@ import (
 	"runtime/metrics"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
-
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// promHandler serves the metrics in the Prometheus text format, version 0.0.4.
-//
-// The format has only a dozen rules and the numbers exist already, so it is written here:
-// the Prometheus client library would count everything a second time, and add five modules
-// and 2.7 MB.
+// promHandler serves the metrics in the Prometheus text format, version 0.0.4. The format has
+// only a dozen rules; the client library would add five modules and 2.7 MB.
 type promHandler struct{ t *Telemetry }
 
 const promType = "text/plain; version=0.0.4; charset=utf-8"
@@ -36,19 +30,10 @@ func (h promHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 		return
 	}
-	var data metricdata.ResourceMetrics
-	if err := h.t.prom.Collect(r.Context(), &data); err != nil {
-		http.Error(w, "the run is over", http.StatusServiceUnavailable)
-		return
-	}
 	var p page
 	p.head("deem_build_info", "gauge", "Which deem this is.")
-	p.line("deem_build_info", attribute.NewSet(h.t.text("version", h.t.version)), "", "", "1")
-	for _, s := range data.ScopeMetrics {
-		for _, m := range s.Metrics {
-			p.metric(m)
-		}
-	}
+	p.line("deem_build_info", labels{"version": h.t.redact.Replace(h.t.version)}.String(), 1)
+	p.meters(&h.t.meters)
 	p.process()
 	w.Header().Set("Content-Type", promType)
 	_, _ = w.Write(p.Bytes()) // The client may have disconnected.
@@ -94,90 +79,73 @@ func (t *Telemetry) Serve(ctx context.Context, address string) (url string, publ
 // A page is a response being written.
 type page struct{ bytes.Buffer }
 
-// metric writes one instrument. Instruments that are not in the table are not ours and are
-// omitted.
-func (p *page) metric(m metricdata.Metrics) {
-	row, ok := instruments[m.Name]
-	if !ok {
-		return
+// meters writes all metrics that have a value.
+func (p *page) meters(m *meters) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, of := range allMetrics {
+		family := m.series[of]
+		if len(family) == 0 {
+			continue
+		}
+		if of.bounds == nil {
+			p.head(of.name, "counter", of.help)
+		} else {
+			p.head(of.name, "histogram", of.help)
+		}
+		for _, labels := range slices.Sorted(maps.Keys(family)) {
+			if of.bounds == nil {
+				p.line(of.name, labels, family[labels].sum)
+			} else {
+				p.histogram(of, labels, family[labels])
+			}
+		}
 	}
-	switch d := m.Data.(type) {
-	case metricdata.Sum[int64]:
-		p.points(row, "counter", d.DataPoints)
-	case metricdata.Gauge[int64]:
-		p.points(row, "gauge", d.DataPoints)
-	case metricdata.Histogram[int64]:
-		histograms(p, row, d.DataPoints)
-	case metricdata.Histogram[float64]:
-		histograms(p, row, d.DataPoints)
-	default:
-		panic(fmt.Sprintf("telemetry: %s is a %T, which has no form for Prometheus", m.Name, m.Data))
+	calls, allowed := map[string]int{}, map[string]int{}
+	for r := range m.limits {
+		labels := r.t.who(operationChat, r.info.Model).String()
+		calls[labels], allowed[labels] = r.info.Limit.InFlight(), r.info.Limit.Current()
 	}
+	p.gauges("deem_concurrency", "Calls being made now.", calls)
+	p.gauges("deem_concurrency_limit", "Calls that may be made at once now.", allowed)
 }
 
 func (p *page) head(name, kind, help string) {
 	fmt.Fprintf(p, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-func (p *page) points(row instrument, kind string, points []metricdata.DataPoint[int64]) {
-	p.head(row.prom, kind, row.help)
-	sortBySet(points, func(d metricdata.DataPoint[int64]) attribute.Set { return d.Attributes })
-	for _, d := range points {
-		p.line(row.prom, d.Attributes, "", "", strconv.FormatInt(d.Value, 10))
+// histogram writes a histogram, whose buckets are cumulative on the page.
+func (p *page) histogram(of *metric, labels string, s *series) {
+	var below uint64
+	for i, bound := range of.bounds {
+		below += s.buckets[i]
+		p.line(of.name+"_bucket", labels+`,le="`+float(bound)+`"`, float64(below))
+	}
+	p.line(of.name+"_bucket", labels+`,le="+Inf"`, float64(s.count))
+	p.line(of.name+"_sum", labels, s.sum)
+	p.line(of.name+"_count", labels, float64(s.count))
+}
+
+// gauges writes a number for each combination of labels, if there are any.
+func (p *page) gauges(name, help string, values map[string]int) {
+	if len(values) == 0 {
+		return
+	}
+	p.head(name, "gauge", help)
+	for _, labels := range slices.Sorted(maps.Keys(values)) {
+		p.line(name, labels, float64(values[labels]))
 	}
 }
 
-// histograms writes histograms. Buckets are cumulative in Prometheus, but not in
-// OpenTelemetry.
-func histograms[N int64 | float64](p *page, row instrument, points []metricdata.HistogramDataPoint[N]) {
-	p.head(row.prom, "histogram", row.help)
-	sortBySet(points, func(d metricdata.HistogramDataPoint[N]) attribute.Set { return d.Attributes })
-	for _, d := range points {
-		var below uint64
-		for i, bound := range d.Bounds {
-			below += d.BucketCounts[i]
-			p.line(row.prom+"_bucket", d.Attributes, "le", float(bound), strconv.FormatUint(below, 10))
-		}
-		p.line(row.prom+"_bucket", d.Attributes, "le", "+Inf", strconv.FormatUint(d.Count, 10))
-		p.line(row.prom+"_sum", d.Attributes, "", "", float(float64(d.Sum)))
-		p.line(row.prom+"_count", d.Attributes, "", "", strconv.FormatUint(d.Count, 10))
+// line writes one value with its labels, which may be "".
+func (p *page) line(name, labels string, value float64) {
+	if labels != "" {
+		name += "{" + labels + "}"
 	}
+	p.WriteString(name + " " + float(value) + "\n")
 }
 
-func float(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
-
-// sortBySet sorts series, so that two scrapes can be compared.
-func sortBySet[T any](points []T, set func(T) attribute.Set) {
-	encoder := attribute.DefaultEncoder()
-	slices.SortFunc(points, func(a, b T) int {
-		x, y := set(a), set(b)
-		return strings.Compare(x.Encoded(encoder), y.Encoded(encoder))
-	})
-}
-
-// line writes one value with its labels, and one additional label unless its name is "".
-func (p *page) line(name string, set attribute.Set, more, value, number string) {
-	var labels []string
-	for _, kv := range set.ToSlice() {
-		labels = append(labels, label(string(kv.Key), kv.Value.String()))
-	}
-	if more != "" {
-		labels = append(labels, label(more, value))
-	}
-	p.WriteString(name)
-	if len(labels) > 0 {
-		p.WriteString("{" + strings.Join(labels, ",") + "}")
-	}
-	p.WriteString(" " + number + "\n")
-}
-
-var labelEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
-
-// label returns name="value". It replaces dots in the name, which Prometheus does not
-// allow, and escapes the value, which is arbitrary.
-func label(name, value string) string {
-	return strings.ReplaceAll(name, ".", "_") + `="` + labelEscapes.Replace(strings.ToValidUTF8(value, "\uFFFD")) + `"`
-}
+func float(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // heapObjects is the runtime metric for the bytes of live and not yet swept objects.
 const heapObjects = "/memory/classes/heap/objects:bytes"
@@ -205,5 +173,5 @@ func (p *page) process() {
 // gauge writes a number without labels.
 func (p *page) gauge(name, help string, n uint64) {
 	p.head(name, "gauge", help)
-	p.line(name, attribute.Set{}, "", "", strconv.FormatUint(n, 10))
+	p.line(name, "", float64(n))
 }

@@ -42,7 +42,7 @@ func scrape(t *testing.T, h http.Handler) string {
 // The page of the whole story, in fake time.
 func TestPrometheusPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tel, _ := start(t, telemetry.Options{Version: "v1", Prometheus: true})
+		tel := start(t, telemetry.Options{Version: "v1", Prometheus: true})
 		s := trouble
 		s.asks = func(id string, nth int) (deem.Reply, error) {
 			time.Sleep(time.Duration(nth) * 100 * time.Millisecond)
@@ -78,7 +78,7 @@ func apart(page string) (counted, process string) {
 
 // The page shows the resource usage of the process, so that a leak is visible.
 func TestPrometheusProcess(t *testing.T) {
-	tel, _ := start(t, telemetry.Options{Prometheus: true})
+	tel := start(t, telemetry.Options{Prometheus: true})
 	read := func(name string) float64 {
 		t.Helper()
 		_, process := apart(scrape(t, tel.Handler()))
@@ -220,7 +220,7 @@ func FuzzPrometheusLabels(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		tel := telemetry.Start(t.Context(), telemetry.Options{Prometheus: true})
+		tel := telemetry.Start(telemetry.Options{Prometheus: true})
 		defer tel.Close()
 		_, r := tel.Run(t.Context(), telemetry.RunInfo{Judge: name})
 		r.Add(deem.Record{Verdict: &deem.Verdict{}})
@@ -237,7 +237,7 @@ func FuzzPrometheusLabels(f *testing.F) {
 // The gauges follow the limiter during a run, and disappear afterwards. The test reads them
 // over HTTP, as Prometheus does.
 func TestScrapeDuringARun(t *testing.T) {
-	tel, _ := start(t, telemetry.Options{Prometheus: true})
+	tel := start(t, telemetry.Options{Prometheus: true})
 	url, public, err := tel.Serve(t.Context(), "0")
 	if err != nil || public || !strings.HasPrefix(url, "http://127.0.0.1:") {
 		t.Fatalf("Serve = %s, %v, %v", url, public, err)
@@ -248,7 +248,7 @@ func TestScrapeDuringARun(t *testing.T) {
 		<-answer
 		return deem.Reply{Text: "yes", Stop: deem.StopEnd}, nil
 	})
-	m := tel.Model(model.Assemble(tel.Wire(wire, model.Endpoint(wire)), model.Options{Limit: model.LimitOptions{Concurrency: 4}}), model.Endpoint(wire))
+	m := tel.Model(model.Assemble(tel.Wire(wire), model.Options{Limit: model.LimitOptions{Concurrency: 4}}))
 	ctx, r := tel.Run(t.Context(), telemetry.RunInfo{ID: "run-1", Judge: "asker", Model: wire.Name(), Limit: limiter(m)})
 	done := make(chan error)
 	for i := range 3 {
@@ -303,7 +303,7 @@ func get(t *testing.T, url string) string {
 }
 
 func TestServeAddress(t *testing.T) {
-	tel, _ := start(t, telemetry.Options{Prometheus: true})
+	tel := start(t, telemetry.Options{Prometheus: true})
 	for _, tt := range []struct {
 		address string
 		public  bool
@@ -336,9 +336,9 @@ func TestServeAddress(t *testing.T) {
 	}
 }
 
-// Only GET and HEAD are allowed, and there is nothing to see without a run.
+// Only GET and HEAD are allowed, and there is nothing to see unless metrics are asked for.
 func TestHandlerMethods(t *testing.T) {
-	tel, _ := start(t, telemetry.Options{Prometheus: true})
+	tel := start(t, telemetry.Options{Prometheus: true})
 	for method, want := range map[string]int{"GET": 200, "HEAD": 200, "POST": 405, "DELETE": 405} {
 		w := httptest.NewRecorder()
 		tel.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, "/metrics", http.NoBody))
@@ -346,16 +346,12 @@ func TestHandlerMethods(t *testing.T) {
 			t.Errorf("%s = %d, want %d", method, w.Code, want)
 		}
 	}
-	tel.Close()
 	var nobody *telemetry.Telemetry
-	for _, tt := range []struct {
-		tel  *telemetry.Telemetry
-		want int
-	}{{tel, http.StatusServiceUnavailable}, {nobody, http.StatusNotFound}} {
+	for _, tel := range []*telemetry.Telemetry{nobody, start(t, telemetry.Options{Log: io.Discard})} {
 		w := httptest.NewRecorder()
-		tt.tel.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
-		if w.Code != tt.want {
-			t.Errorf("status %d, want %d", w.Code, tt.want)
+		tel.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+		if w.Code != http.StatusNotFound {
+			t.Errorf("status %d without metrics, want %d", w.Code, http.StatusNotFound)
 		}
 	}
 }

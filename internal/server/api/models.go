@@ -40,7 +40,7 @@ type models struct {
 // is that configured for the model, or 0.
 func (ms *models) limited(wire deem.Model, timeout time.Duration) deem.Model {
 	wire = timed{wire, max(cmp.Or(ms.options.CallTimeout, callTimeout), timeout)}
-	return model.Shared(ms.options.Telemetry.Wire(wire, model.Endpoint(wire)), model.Options{Prices: ms.options.Prices, Limit: ms.limit})
+	return model.Shared(ms.options.Telemetry.Wire(wire), model.Options{Prices: ms.options.Prices, Limit: ms.limit})
 }
 
 // callTimeout is the default timeout of a call. It is longer than the timeout of any
