@@ -37,14 +37,13 @@ scripts write it, for tools that read those files.
 question, response and verdict. An unjudged item has no score, and is an error in JUnit,
 not a failure.
 
-"langfuse", "phoenix" and "otel" are scores, annotations and evaluation events for these
-platforms, one JSON document per line. "mlflow" and "wandb" are tables in CSV.
+"langfuse" and "phoenix" are scores and annotations for these platforms, one JSON document
+per line.
 
 "markdown" and "html" are the report, as tables for a README or comment and as one
 self-contained page; --items sets how many items follow it. "card" is the harness card
-as Markdown, "card-json" as JSON; "every-eval-ever" is card and scores in the aggregate
-schema of that database. A score that is withheld is withheld there too, with exit
-status 3.
+as Markdown; "every-eval-ever" is card and scores in the aggregate schema of that
+database. A score that is withheld is withheld there too, with exit status 3.
 
 These formats go to standard output unless -o names a file. Its extension also selects
 the format: .csv, .jsonl, .parquet, .xml, .md, .html. A benchmark run goes to .jsonl only
@@ -74,7 +73,6 @@ EXIT STATUS
 // The formats of an export.
 const (
 	formatResults   = "results"
-	formatUpstream  = "upstream" // another name for results
 	formatBundle    = "bundle"
 	formatSite      = "site"
 	formatCSV       = "csv"
@@ -84,13 +82,12 @@ const (
 	formatHTML      = "html"
 	formatMarkdown  = "markdown"
 	formatCard      = "card"
-	formatCardJSON  = "card-json"
 	formatAggregate = "every-eval-ever"
 )
 
 // exportFormats are all formats, in the order of the help.
-var exportFormats = slices.Concat([]string{formatResults, formatUpstream, formatBundle}, recordFormats,
-	[]string{formatMarkdown, formatHTML, formatSite, formatCard, formatCardJSON, formatAggregate})
+var exportFormats = slices.Concat([]string{formatResults, formatBundle}, recordFormats,
+	[]string{formatMarkdown, formatHTML, formatSite, formatCard, formatAggregate})
 
 // recordFormats are the formats that contain the records of a run.
 var recordFormats = func() []string {
@@ -174,10 +171,10 @@ func (a *app) export(cmd *cobra.Command, args []string, o exportOptions) error {
 		formats []string
 	}{
 		{"items", []string{formatHTML, formatSite}},
-		{"spreadsheet", []string{formatCSV, "mlflow", "wandb"}},
+		{"spreadsheet", []string{formatCSV}},
 		{"organization", []string{formatAggregate}},
 		{"relationship", []string{formatAggregate}},
-		{"max-unjudged", []string{formatHTML, formatMarkdown, formatCard, formatCardJSON, formatAggregate}},
+		{"max-unjudged", []string{formatHTML, formatMarkdown, formatCard, formatAggregate}},
 	} {
 		if cmd.Flags().Changed(f.flag) && !slices.Contains(f.formats, o.format) {
 			return usage.Errorf("--%s says nothing to the format %s; it goes with %s", f.flag, o.format, strings.Join(f.formats, ", "))
@@ -202,7 +199,7 @@ func (a *app) export(cmd *cobra.Command, args []string, o exportOptions) error {
 	}
 	defer func() { _ = st.Close() }()
 	switch {
-	case o.format == formatResults || o.format == formatUpstream:
+	case o.format == formatResults:
 		return a.exportResults(ctx, st, run, named, o)
 	case o.format == formatBundle:
 		return a.exportBundle(ctx, st, run, ref, o)
@@ -220,7 +217,7 @@ func (a *app) exportResults(ctx context.Context, st store.Store, run store.Run, 
 		return err
 	}
 	if b == nil || b.WriteResults == nil || !slices.Contains(b.Judges, run.Judge.Name) {
-		hint := "the ending of a file chooses a format, as -o verdicts.csv: .csv, .jsonl, .parquet, .xml (junit), .md, .html, .deem; --format names one: " + strings.Join(exportFormats[2:], ", ")
+		hint := "the ending of a file chooses a format, as -o verdicts.csv: .csv, .jsonl, .parquet, .xml (junit), .md, .html, .deem; --format names one: " + strings.Join(exportFormats[1:], ", ")
 		switch ext := filepath.Ext(o.out); {
 		case named || o.out == "" || o.out == "-":
 			err = fmt.Errorf("run %s has no result file: it was not judged by a benchmark's own judge, or the benchmark's scripts write none", run.ID)
@@ -229,7 +226,7 @@ func (a *app) exportResults(ctx context.Context, st store.Store, run store.Run, 
 			return a.exportRecords(ctx, st, run, o)
 		case strings.EqualFold(ext, ".json"):
 			err = fmt.Errorf("the ending %q does not say which format is meant", ext)
-			hint = fmt.Sprintf("--format %s or %s; a line for each item is .jsonl", formatCardJSON, formatAggregate)
+			hint = fmt.Sprintf("--format %s; a line for each item is .jsonl", formatAggregate)
 		case ext == "":
 			err = fmt.Errorf("the name %q has no ending that says which format is meant", o.out)
 		default:
@@ -414,8 +411,6 @@ func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, o
 			return doc.Markdown(w, r.Document())
 		case formatCard:
 			return reports.CardMarkdown(w, r)
-		case formatCardJSON:
-			return reports.NewCard(r).JSON(w)
 		case formatAggregate:
 			return reports.Aggregate(w, r, reports.AggregateSource{Organization: o.organization, Relationship: o.relationship, Retrieved: clock()})
 		}

@@ -118,7 +118,7 @@ var hintCases = []hintCase{
 	{when: "deem run --data a.jsonl\ndeem run --data b.jsonl\ndeem compare x=last~1 y=last --labels z=labels.csv", follow: "--labels x=labels.csv"},
 	{when: "deem run --data a.jsonl --judge universal --model fake:say=CORRECT --detach", follow: "--db postgres://user@host:5432/database", past: true},
 	{when: "deem run --data a.jsonl\ndeem export last --redact -o x.csv", follow: "-o run.deem"},
-	{when: "deem run --data a.jsonl\ndeem export last -o x.json", follow: "--format card-json"},
+	{when: "deem run --data a.jsonl\ndeem export last -o x.json", follow: "--format every-eval-ever"},
 	{when: "deem run --data a.jsonl\ndeem export last -o verdicts", follow: "-o verdicts.csv\n--format => --format csv"},
 	{when: "deem init court", follow: "deem init judge --lang python"},
 	{when: "deem init judge --lang cobol", follow: "deem init judge --lang python"},

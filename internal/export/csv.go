@@ -77,7 +77,7 @@ func word(s *string) string {
 }
 
 // object writes a list or a map as canonical JSON, and "" if it is empty.
-func object[V []string | map[string]string | map[string][]string | map[string]float64 | []Part | deem.Conversation](v V) string {
+func object[V []string | map[string]string | map[string]float64 | []Part | deem.Conversation](v V) string {
 	if len(v) == 0 {
 		return ""
 	}
@@ -98,21 +98,18 @@ type CSVOptions struct {
 // A CSV writes comma-separated values in UTF-8 with a header line, quoted according to RFC
 // 4180, with LF line ends.
 type CSV struct {
-	run     Run
-	columns []column
-	o       CSVOptions
-	w       *csv.Writer
-	named   bool
-	cells   []string
+	run   Run
+	o     CSVOptions
+	w     *csv.Writer
+	named bool
+	cells []string
 }
 
 var _ Writer = (*CSV)(nil)
 
-// NewCSV returns a writer of CSV with all columns.
-func NewCSV(w io.Writer, run Run, o CSVOptions) *CSV { return newCSV(w, run, columns, o) }
-
-func newCSV(w io.Writer, run Run, columns []column, o CSVOptions) *CSV {
-	return &CSV{run: run, columns: columns, o: o, w: csv.NewWriter(w), cells: make([]string, len(columns))}
+// NewCSV returns a writer of CSV.
+func NewCSV(w io.Writer, run Run, o CSVOptions) *CSV {
+	return &CSV{run: run, o: o, w: csv.NewWriter(w), cells: make([]string, len(columns))}
 }
 
 // Add writes one row.
@@ -121,7 +118,7 @@ func (c *CSV) Add(rec deem.Record) error {
 		return err
 	}
 	row := c.run.Of(rec)
-	for i, col := range c.columns {
+	for i, col := range columns {
 		c.cells[i] = col.cell(&row)
 		if c.o.Spreadsheet {
 			c.cells[i] = harmless(c.cells[i])
@@ -136,7 +133,7 @@ func (c *CSV) names() error {
 		return nil
 	}
 	c.named = true
-	for i, col := range c.columns {
+	for i, col := range columns {
 		c.cells[i] = col.name
 	}
 	return c.w.Write(c.cells)

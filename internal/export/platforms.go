@@ -2,13 +2,11 @@ package export
 
 import (
 	"cmp"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"deem"
@@ -25,24 +23,18 @@ type Format struct {
 // Formats returns the formats in the order of the help text. JUnit is not among them,
 // because [JUnit] reads the records twice.
 func Formats() []Format {
-	const csvType, jsonType = "text/csv; charset=utf-8", "application/json"
-	table := func(columns func(Run) []column) func(io.Writer, Run, CSVOptions) Writer {
-		return func(w io.Writer, run Run, o CSVOptions) Writer { return newCSV(w, run, columns(run), o) }
-	}
+	const jsonType = "application/json"
 	list := func(open, end string, entry func(Run, finding) any) func(io.Writer, Run, CSVOptions) Writer {
 		return func(w io.Writer, run Run, _ CSVOptions) Writer {
 			return &batches{w: w, run: run, open: open, close: end, entry: entry}
 		}
 	}
 	return []Format{
-		{"csv", csvType, "csv", func(w io.Writer, run Run, o CSVOptions) Writer { return NewCSV(w, run, o) }},
+		{"csv", "text/csv; charset=utf-8", "csv", func(w io.Writer, run Run, o CSVOptions) Writer { return NewCSV(w, run, o) }},
 		{"jsonl", "application/x-ndjson", "jsonl", func(w io.Writer, run Run, _ CSVOptions) Writer { return NewJSONL(w, run) }},
 		{"parquet", "application/vnd.apache.parquet", "parquet", func(w io.Writer, run Run, _ CSVOptions) Writer { return NewParquet(w, run) }},
 		{"langfuse", jsonType, "json", list(`{"batch":[`, `]}`, langfuse)},
 		{"phoenix", jsonType, "json", list(`{"data":[`, `]}`, phoenix)},
-		{"otel", jsonType, "json", list(`{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"deem"}}]},"scopeLogs":[{"scope":{"name":"deem"},"logRecords":[`, `]}]}]}`, otel)},
-		{"mlflow", csvType, "csv", table(mlflow)},
-		{"wandb", csvType, "csv", table(wandb)},
 	}
 }
 
@@ -130,78 +122,6 @@ func phoenix(run Run, f finding) any {
 		"span_id": f.span(), "name": f.name, "annotator_kind": kind, "result": result, "metadata": f.metadata(),
 		"identifier": fmt.Sprintf("%s-%d", f.Run, f.Trial), // exporting twice gives one annotation
 	}
-}
-
-// otel returns OTLP log records: events gen_ai.evaluation.result of OpenTelemetry's
-// conventions for generative AI. A failure has error.type in place of a score.
-func otel(_ Run, f finding) any {
-	text := func(key, value string) members { return members{"key": key, "value": members{"stringValue": value}} }
-	attributes := []members{text("gen_ai.evaluation.name", f.name)}
-	if f.score != nil {
-		attributes = append(attributes, members{"key": "gen_ai.evaluation.score.value", "value": members{"doubleValue": f.score}})
-	}
-	for _, a := range [][2]string{
-		{"gen_ai.evaluation.score.label", f.label},
-		{"gen_ai.evaluation.explanation", f.reason},
-		{"error.type", word(f.Failure)},
-		{"deem.judge.model", f.Model},
-		{"deem.run.id", f.Run},
-		{"deem.judge.hash", f.JudgeHash},
-		{"deem.item.id", f.ID},
-	} {
-		if a[1] != "" {
-			attributes = append(attributes, text(a[0], a[1]))
-		}
-	}
-	attributes = append(attributes, members{"key": "deem.trial", "value": members{"intValue": integer(f.Trial)}})
-	record := members{"timeUnixNano": strconv.FormatInt(f.at.UnixNano(), 10), "eventName": "gen_ai.evaluation.result", "attributes": attributes}
-	if hasBytes(f.trace(), 16) {
-		record["traceId"] = f.trace()
-		if hasBytes(f.span(), 8) {
-			record["spanId"] = f.span()
-		}
-	}
-	return record
-}
-
-// hasBytes reports whether a text is n bytes in hexadecimal.
-func hasBytes(s string, n int) bool {
-	b, err := hex.DecodeString(s)
-	return err == nil && len(b) == n
-}
-
-// mlflow returns the columns of the table that mlflow.genai.evaluate returns.
-func mlflow(run Run) []column {
-	return []column{
-		{"request_id", func(r *Row) string { return r.ID }},
-		{"inputs", func(r *Row) string { return object(map[string]string{"question": r.Question}) }},
-		{"outputs", func(r *Row) string { return r.Response }},
-		{"expectations", func(r *Row) string {
-			if len(r.References) == 1 {
-				return object(map[string]string{"expected_response": r.References[0]})
-			}
-			return object(map[string][]string{"expected_responses": r.References})
-		}},
-		{"tags", func(r *Row) string {
-			return object(map[string]string{"run": r.Run, "judge_hash": r.JudgeHash, "category": r.Category, "label": word(r.Label), "trial": integer(r.Trial)})
-		}},
-		{run.Judge + "/value", func(r *Row) string { return number(r.Score) }},
-		{run.Judge + "/rationale", func(r *Row) string { return r.Reason }},
-		{run.Judge + "/error_code", func(r *Row) string { return word(r.Failure) }},
-		{run.Judge + "/error_message", func(r *Row) string { return r.FailureDetail }},
-	}
-}
-
-// wandb returns the columns of a table for people.
-func wandb(Run) []column {
-	var list []column
-	for _, name := range []string{
-		"id", "trial", "category", "question", "references", "response", "judge", "label", "score", "pass", "confidence", "aspects", "reason",
-		"failure", "failure_detail", "model", "judge_cost_micros", "judge_latency_ms", "run",
-	} {
-		list = append(list, columns[slices.IndexFunc(columns, func(c column) bool { return c.name == name })])
-	}
-	return list
 }
 
 // batchBytes is the approximate length of a line of JSON. Langfuse accepts 3.5 MB per

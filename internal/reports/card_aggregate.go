@@ -128,39 +128,41 @@ func Aggregate(w io.Writer, r report.Report, src AggregateSource) error {
 	if r.Items == 0 {
 		return ErrNoScore
 	}
-	b := aggregator{r: r, c: NewCard(r)}
-	c := &b.c
+	b := aggregator{r: r}
+	if r.Head.Harness != nil {
+		b.harness = *r.Head.Harness
+	}
+	h, k := r.Head, b.harness
 
 	// Folders are private, and a slash would change the id of the aggregate.
-	names := strings.Split(c.Dataset, ", ")
+	names := strings.Split(h.Dataset, ", ")
 	for i, name := range names {
 		names[i] = name[strings.LastIndexAny(name, `/\`)+1:]
 	}
-	c.Dataset = strings.Join(names, ", ")
+	b.dataset = orUnknown(strings.Join(names, ", "))
 
-	system := modelOf(c.SystemModel)
-	if c.System != "" {
-		system.Name = c.System
-		if c.SystemModel == "" {
-			system.ID = c.System
+	system := modelOf(h.SystemModel)
+	if h.System != "" {
+		system.Name = h.System
+		if h.SystemModel == "" {
+			system.ID = h.System
 		}
 	}
-	system.Details = nonEmpty("system", c.System, "system_model", c.SystemModel)
-	d := nonEmpty("judge", c.Judge, "judge_hash", c.JudgeHash, "judge_kind", c.JudgeKind, "judge_note", c.JudgeNote, "reading", c.Reading,
-		"model", c.Model, "seen", strings.Join(r.Seen(), ", "), "counts", r.Counts(), "trials", strconv.Itoa(c.Trials),
-		"params", strings.Join(doc.Harness{Params: c.Params}.ParamList(), ", "),
-		"not_sent", strings.Join(doc.Harness{Dropped: c.Dropped}.DroppedList(), "; "), "excluded", strings.Join(c.Excluded, ", "))
-	for _, p := range c.Prompts {
+	system.Details = nonEmpty("system", h.System, "system_model", h.SystemModel)
+	d := nonEmpty("judge", h.Judge, "judge_hash", h.JudgeHash, "judge_kind", h.JudgeKind, "judge_note", h.JudgeNote, "reading", h.Reading,
+		"model", h.Model, "seen", strings.Join(r.Seen(), ", "), "counts", r.Counts(), "trials", strconv.Itoa(max(h.Trials, 1)),
+		"params", strings.Join(k.ParamList(), ", "), "not_sent", strings.Join(k.DroppedList(), "; "), "excluded", strings.Join(k.Excluded, ", "))
+	for _, p := range k.Prompts {
 		d["prompt_sha256 "+p.Name] = p.SHA256
 	}
 	for _, f := range r.Failures {
 		d["unjudged "+string(f.Kind)] = strconv.Itoa(f.N)
 	}
-	if c.Lock != nil {
-		d["lock"] = c.Lock.Hash + ", " + c.Lock.Words()
+	if k.Lock != nil {
+		d["lock"] = k.Lock.Hash + ", " + k.Lock.Words()
 	}
-	if c.Errata != nil {
-		d["errata"] = c.Errata.File + ", sha256 " + c.Errata.Hash
+	if k.Errata != nil {
+		d["errata"] = k.Errata.File + ", sha256 " + k.Errata.Hash
 	}
 	b.scoring, b.details = b.llmScoring(), d
 	var results []evalResult
@@ -172,13 +174,13 @@ func Aggregate(w io.Writer, r report.Report, src AggregateSource) error {
 	}
 	return doc.JSON(w, aggregate{
 		Schema:    AggregateVersion,
-		ID:        strings.Join([]string{orUnknown(c.Dataset), system.ID, epoch(src.Retrieved)}, "/"),
+		ID:        strings.Join([]string{b.dataset, system.ID, epoch(src.Retrieved)}, "/"),
 		Timestamp: epoch(r.Head.Started), Retrieved: epoch(src.Retrieved),
 		Source: sourceMeta{
 			Name: "deem", Type: "evaluation_run", Organization: orUnknown(src.Organization), Relationship: cmp.Or(src.Relationship, "other"),
-			Details: nonEmpty("run", c.Run),
+			Details: nonEmpty("run", h.Run),
 		},
-		Library: library{Name: "deem", Version: orUnknown(c.Deem), Details: nonEmpty("report_version", r.Version, "card_version", CardVersion)},
+		Library: library{Name: "deem", Version: orUnknown(k.Deem), Details: nonEmpty("report_version", r.Version)},
 		Model:   system,
 		Results: results,
 	})
@@ -187,7 +189,8 @@ func Aggregate(w io.Writer, r report.Report, src AggregateSource) error {
 // An aggregator converts a report to results.
 type aggregator struct {
 	r       report.Report
-	c       Card
+	harness doc.Harness
+	dataset string // without folders
 	scoring *llmScoring
 	details map[string]string // of every metric
 }
@@ -243,10 +246,10 @@ func (b aggregator) result(category string, f report.Figures, est stat.Estimate,
 	}
 	return evalResult{
 		ID:   doc.Join("/", category, id, how),
-		Name: doc.Join(", ", orUnknown(b.c.Dataset), category, how),
-		Data: sourceData{Name: orUnknown(b.c.Dataset), Type: "other", Details: nonEmpty("sha256", b.c.DatasetHash, "items", strconv.Itoa(b.c.Items))},
+		Name: doc.Join(", ", b.dataset, category, how),
+		Data: sourceData{Name: b.dataset, Type: "other", Details: nonEmpty("sha256", b.r.Head.DatasetHash, "items", strconv.Itoa(max(b.r.Head.Items, b.r.Items)))},
 		Metric: metricConfig{
-			Description: fmt.Sprintf("%s by judge %s: %s", f.Metric, b.c.Judge, words),
+			Description: fmt.Sprintf("%s by judge %s: %s", f.Metric, b.r.Head.Judge, words),
 			ID:          doc.Join("_", id, how), Name: doc.Join(", ", f.Metric, how), Kind: id, Unit: "proportion",
 			ScoreType: "continuous", Max: 1, LLM: b.scoring, Details: b.details,
 		},
@@ -261,25 +264,25 @@ func (b aggregator) result(category string, f report.Figures, est stat.Estimate,
 // llmScoring returns the judge if it uses a model, with the text of its prompt, or of several
 // in sequence with their names.
 func (b aggregator) llmScoring() *llmScoring {
-	if b.c.JudgeKind == judge.KindRule || b.c.Model == "" || len(b.c.Prompts) == 0 {
+	if b.r.Head.JudgeKind == judge.KindRule || b.r.Head.Model == "" || len(b.harness.Prompts) == 0 {
 		return nil
 	}
 	var temperature *float64
-	if t, err := strconv.ParseFloat(b.c.Params["temperature"], 64); err == nil {
+	if t, err := strconv.ParseFloat(b.harness.Params["temperature"], 64); err == nil {
 		temperature = &t
 	}
-	scoring := &llmScoring{Prompt: b.c.Prompts[0].Text}
-	if len(b.c.Prompts) > 1 {
+	scoring := &llmScoring{Prompt: b.harness.Prompts[0].Text}
+	if len(b.harness.Prompts) > 1 {
 		var texts []string
-		for _, p := range b.c.Prompts {
+		for _, p := range b.harness.Prompts {
 			texts = append(texts, "["+p.Name+"]\n"+p.Text)
 		}
 		scoring.Prompt = strings.Join(texts, "\n\n")
 	}
-	for name := range strings.SplitSeq(b.c.Model, " + ") { // a panel uses several
+	for name := range strings.SplitSeq(b.r.Head.Model, " + ") { // a panel uses several
 		scoring.Judges = append(scoring.Judges, judgeConfig{
 			Model: modelOf(name), Temperature: temperature,
-			Details: nonEmpty("judge", b.c.Judge, "judge_hash", b.c.JudgeHash, "reading", b.c.Reading),
+			Details: nonEmpty("judge", b.r.Head.Judge, "judge_hash", b.r.Head.JudgeHash, "reading", b.r.Head.Reading),
 		})
 	}
 	return scoring

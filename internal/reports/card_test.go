@@ -75,9 +75,6 @@ func markdown(t testing.TB, r report.Report, write func(w *bytes.Buffer, r repor
 
 func whole(w *bytes.Buffer, r report.Report) error { return doc.Markdown(w, r.Document()) }
 func alone(w *bytes.Buffer, r report.Report) error { return reports.CardMarkdown(w, r) }
-func asJSON(w *bytes.Buffer, r report.Report) error {
-	return reports.NewCard(r).JSON(w)
-}
 
 func asAggregate(w *bytes.Buffer, r report.Report) error {
 	return reports.Aggregate(w, r, reports.AggregateSource{Organization: "ACME", Relationship: "third_party", Retrieved: time.Unix(1794736800, 0)})
@@ -102,7 +99,6 @@ func TestCardGolden(t *testing.T) {
 		{"withheld.md", withheld, whole},
 		{"empty.md", empty, whole},
 		{"card.md", sample(60), alone},
-		{"card.json", sample(60), asJSON},
 		{"aggregate.json", sample(60), asAggregate},
 		{"aggregate_withheld.json", withheld, asAggregate},
 	} {

@@ -35,7 +35,6 @@ func forms() []form {
 		{"html", "text/html; charset=utf-8", "html", (*Server).writePage},
 		{"markdown", "text/markdown; charset=utf-8", "md", reportAs(func(r report.Report, w io.Writer) error { return doc.Markdown(w, r.Document()) })},
 		{"card", "text/markdown; charset=utf-8", "md", reportAs(func(r report.Report, w io.Writer) error { return reports.CardMarkdown(w, r) })},
-		{"card-json", "application/json", "json", reportAs(func(r report.Report, w io.Writer) error { return reports.NewCard(r).JSON(w) })},
 	}
 	for _, f := range export.Formats() {
 		list = append(list, form{f.Name, f.Media, f.Ending, recordsAs(f.Name)})

@@ -446,7 +446,7 @@ func TestAnswersOfAskedRuns(t *testing.T) {
 			{"getReport", "/report"},
 			{"getRecords", "/records?with=item,calls&verdict=unjudged"},
 			{"getRecord", "/records/q3"},
-			{"getExport", "/export?format=card-json"},
+			{"getExport", "/export?format=langfuse"},
 		} {
 			status, media, text := send(t, ts, "GET", "/api/v1/runs/last"+c.path, "", "", "")
 			checkAnswer(t, schemas, byID[c.id], status, media, text)
