@@ -35,6 +35,7 @@ type fetched struct {
 type fetchOptions struct {
 	Cache    string                   // the cache folder; "" means deem in the user's cache folder
 	MaxBytes int64                    // of one file; 0 means 8 GiB
+	Stall    time.Duration            // how long a body may send nothing; 0 means one minute
 	Get      func(name string) string // reads environment variables; nil means [os.Getenv]
 }
 
@@ -53,13 +54,13 @@ func IsRemote(name string) bool {
 // of the dataset identifies the data.
 //
 // A file is downloaded once. If its address has a commit or a checksum, it is never
-// requested again; otherwise the server is asked whether it has changed. An interrupted
-// download is resumed.
+// requested again; otherwise the server is asked whether it has changed. The bytes in the
+// cache are hashed before they are used.
 func fetchFiles(ctx context.Context, address string, o fetchOptions) ([]fetched, error) {
 	if o.Get == nil {
 		o.Get = os.Getenv
 	}
-	o.MaxBytes = cmp.Or(o.MaxBytes, 8<<30)
+	o.MaxBytes, o.Stall = cmp.Or(o.MaxBytes, 8<<30), cmp.Or(o.Stall, time.Minute)
 	if o.Cache == "" {
 		dir, err := os.UserCacheDir()
 		if err != nil {
@@ -123,19 +124,12 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// local reports whether a host is this machine or in a private network.
-func local(host string) bool {
-	ip := net.ParseIP(host)
-	return loopback(host) || ip != nil && (ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified())
-}
-
-// A meta is the metadata of a file in the cache, complete or partial.
+// A meta is the metadata of a file in the cache.
 type meta struct {
 	URL      string `json:"url"`
 	ETag     string `json:"etag,omitempty"`
 	Modified string `json:"last_modified,omitempty"`
-	Size     int64  `json:"size"`
-	SHA256   string `json:"sha256,omitempty"` // "" while the file is incomplete
+	SHA256   string `json:"sha256"`
 }
 
 // fetch downloads the file if necessary and returns its path in the cache.
@@ -163,14 +157,14 @@ func (d download) fetch(ctx context.Context) (string, error) {
 	defer func() { _ = f.Close() }()
 	// The name is kept, since its extension tells the format.
 	file := filepath.Join(dir, "data-"+strings.Map(plainPath, path.Base(d.url.Path)))
-	known := readMeta(dir, "meta.json")
-	info, err := os.Stat(file)
-	whole := err == nil && known.SHA256 != "" && info.Size() == known.Size
-	whole = whole && (d.sum == "" || d.sum == known.SHA256)
+	known := readMeta(dir)
+	// The bytes are hashed each time: a checksum is a promise about them, not about the metadata.
+	sum, err := sumOf(file)
+	whole := err == nil && sum == known.SHA256 && (d.sum == "" || d.sum == sum)
 	if whole && d.pinned {
 		return file, nil
 	}
-	if !whole { // Also if the checksum does not match.
+	if !whole {
 		known = meta{}
 	}
 	if err := d.bring(ctx, dir, file, known); err != nil {
@@ -186,134 +180,110 @@ func plainPath(r rune) rune {
 	return '_'
 }
 
-// bring downloads the file, unless the server says that the cached one has not changed.
+// bring downloads the whole file, unless the server says that the cached one has not changed.
 func (d download) bring(ctx context.Context, dir, file string, known meta) error {
-	part := readMeta(dir, "part.json")
-	partFile := filepath.Join(dir, "part")
 	header := http.Header{}
-	var have int64
-	switch info, err := os.Stat(partFile); {
-	case known.SHA256 != "":
-		for name, value := range map[string]string{"If-None-Match": known.ETag, "If-Modified-Since": known.Modified} {
-			if value != "" {
-				header.Set(name, value)
-			}
+	for name, value := range map[string]string{"If-None-Match": known.ETag, "If-Modified-Since": known.Modified} {
+		if value != "" {
+			header.Set(name, value)
 		}
-	case err == nil && part.ETag != "" && info.Size() > 0:
-		have = info.Size()
-		header.Set("Range", fmt.Sprintf("bytes=%d-", have))
-		header.Set("If-Range", part.ETag)
 	}
 	resp, err := d.get(ctx, header)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	switch resp.StatusCode {
-	case http.StatusNotModified:
+	switch {
+	case resp.StatusCode == http.StatusNotModified && len(header) > 0:
 		return nil
-	case http.StatusOK:
-		have = 0
-	case http.StatusPartialContent:
-	case http.StatusRequestedRangeNotSatisfiable:
-		_ = os.Remove(partFile)
-		return d.bring(ctx, dir, file, meta{})
-	default:
+	case resp.StatusCode != http.StatusOK:
 		return d.refusal(resp)
-	}
-	if total := have + resp.ContentLength; resp.ContentLength >= 0 && (total > d.o.MaxBytes || d.size > 0 && total != d.size) {
-		if d.size > 0 && total != d.size {
-			return fmt.Errorf("the server offers %s bytes, and %s were announced", words.Comma(int(total)), words.Comma(int(d.size)))
-		}
+	case d.size > 0 && resp.ContentLength >= 0 && resp.ContentLength != d.size:
+		return fmt.Errorf("the server offers %s bytes, and %s were announced", words.Comma(int(resp.ContentLength)), words.Comma(int(d.size)))
+	case resp.ContentLength > d.o.MaxBytes:
 		return d.tooLarge()
 	}
-	now := meta{URL: d.url.String(), ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified")}
-	if strings.HasPrefix(now.ETag, "W/") {
-		now.ETag = "" // A weak one does not identify the bytes.
-	}
-	if err := writeMeta(dir, "part.json", now); err != nil {
-		return err
-	}
-	if err := d.save(partFile, have, resp.Body); err != nil {
-		return err
-	}
-	now.SHA256, now.Size, err = sumOf(partFile)
+	part := filepath.Join(dir, "part")
+	defer func() { _ = os.Remove(part) }()
+	sum, err := d.save(part, resp.Body)
 	if err != nil {
 		return err
 	}
-	if d.sum != "" && now.SHA256 != d.sum {
-		err := fmt.Errorf("its SHA-256 is %s, and %s was asked for", now.SHA256, d.sum)
-		return errors.Join(deem.WithHint(err, "the data is not what was named: compare both with their source"), os.Remove(partFile))
+	if d.sum != "" && sum != d.sum {
+		err := fmt.Errorf("its SHA-256 is %s, and %s was asked for", sum, d.sum)
+		return deem.WithHint(err, "the data is not what was named: compare both with their source")
 	}
-	if err := os.Rename(partFile, file); err != nil {
+	if err := os.Rename(part, file); err != nil {
 		return err
 	}
-	return writeMeta(dir, "meta.json", now)
+	return writeMeta(dir, meta{URL: d.url.String(), ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified"), SHA256: sum})
 }
 
 func (d download) tooLarge() error {
 	return deem.WithHint(fmt.Errorf("it has more than %s bytes", words.Comma(int(d.o.MaxBytes))), "download it yourself, and name the file")
 }
 
-// save appends the body to the partial file.
-func (d download) save(partFile string, have int64, body io.Reader) error {
-	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
-	if have == 0 {
-		flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
-	}
-	f, err := os.OpenFile(partFile, flags, 0o600) //nolint:gosec // The path is inside the cache.
+// save writes the body to a file and returns its SHA-256.
+func (d download) save(part string, body io.Reader) (sum string, err error) {
+	f, err := os.Create(part) //nolint:gosec // The path is inside the cache.
 	if err != nil {
-		return err
+		return "", err
 	}
-	n, err := io.Copy(f, io.LimitReader(body, d.o.MaxBytes-have+1))
+	h := sha256.New()
+	n, err := io.Copy(io.MultiWriter(f, h), io.LimitReader(body, d.o.MaxBytes+1))
 	err = errors.Join(err, f.Close())
 	switch {
 	case err != nil:
-		return deem.WithHint(fmt.Errorf("it broke off after %s bytes: %w", words.Comma(int(have+n)), err), "run the same command again to resume the download")
-	case have+n > d.o.MaxBytes:
-		return errors.Join(d.tooLarge(), os.Remove(partFile))
+		return "", deem.WithHint(fmt.Errorf("it broke off after %s bytes: %w", words.Comma(int(n)), err), "run the same command again")
+	case n > d.o.MaxBytes:
+		return "", d.tooLarge()
 	}
-	return nil
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-func sumOf(file string) (sum string, size int64, err error) {
+func sumOf(file string) (string, error) {
 	f, err := os.Open(file) //nolint:gosec // The path is inside the cache.
 	if err != nil {
-		return "", 0, err
+		return "", err
 	}
 	defer func() { _ = f.Close() }()
 	h := sha256.New()
-	size, err = io.Copy(h, f)
-	return hex.EncodeToString(h.Sum(nil)), size, err
+	_, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-func readMeta(dir, name string) (m meta) {
-	text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // The path is inside the cache.
+const metaName = "meta.json"
+
+func readMeta(dir string) (m meta) {
+	text, err := os.ReadFile(filepath.Join(dir, metaName)) //nolint:gosec // The path is inside the cache.
 	if err != nil || json.Unmarshal(text, &m) != nil {
 		return meta{}
 	}
 	return m
 }
 
-func writeMeta(dir, name string, m meta) error {
+func writeMeta(dir string, m meta) error {
 	text, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	tmp := filepath.Join(dir, name+".new")
+	tmp := filepath.Join(dir, metaName+".new")
 	if err := os.WriteFile(tmp, text, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(tmp, filepath.Join(dir, name))
+	return os.Rename(tmp, filepath.Join(dir, metaName))
 }
 
 // maxRedirects is the maximum number of redirects.
 const maxRedirects = 5
 
-// get sends a request. A token is sent only to the host that it is for.
+// get sends a request. A token is sent only to the host that it is for, and a body that
+// stalls ends with an error.
 func (d download) get(ctx context.Context, header http.Header) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url.String(), nil)
 	if err != nil {
+		cancel(nil)
 		return nil, errors.New("it is not an address")
 	}
 	r.Header = header.Clone()
@@ -321,25 +291,88 @@ func (d download) get(ctx context.Context, header http.Header) (*http.Response, 
 	if d.token != "" {
 		r.Header.Set("Authorization", "Bearer "+d.token)
 	}
-	client := http.Client{CheckRedirect: func(to *http.Request, via []*http.Request) error {
-		switch {
-		case len(via) > maxRedirects:
-			return errors.New("the server sends us from one address to the next")
-		case d.url.Scheme == "https" && to.URL.Scheme != "https":
-			return fmt.Errorf("the server sends us to %s, which is not encrypted", to.URL.Host)
-		case !local(d.url.Hostname()) && local(to.URL.Hostname()):
-			return fmt.Errorf("the server sends us to %s, in a private network", to.URL.Host)
-		}
-		return nil
-	}, Transport: transport}
+	client := http.Client{CheckRedirect: checkRedirect, Transport: transport}
 	resp, err := client.Do(r)
 	if err != nil {
+		cancel(nil)
 		if inner, ok := errors.AsType[*url.Error](err); ok {
 			err = inner.Err // The outer error would repeat the address, with its secrets.
 		}
 		return nil, err
 	}
+	stalled := fmt.Errorf("no byte came for %s", d.o.Stall)
+	timer := time.AfterFunc(d.o.Stall, func() { cancel(stalled) })
+	resp.Body = &transfer{ReadCloser: resp.Body, ctx: ctx, cancel: cancel, timer: timer, limit: d.o.Stall}
 	return resp, nil
+}
+
+// A transfer is the body of a response, which is cancelled if no byte comes for a while.
+type transfer struct {
+	io.ReadCloser
+	ctx    context.Context //nolint:containedctx // It is the request's, which lasts as long as its body.
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	limit  time.Duration
+}
+
+func (b *transfer) Read(p []byte) (int, error) {
+	b.timer.Reset(b.limit)
+	n, err := b.ReadCloser.Read(p)
+	b.timer.Stop() // Time that the caller takes does not count.
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = cmp.Or(context.Cause(b.ctx), err)
+	}
+	return n, err
+}
+
+func (b *transfer) Close() error {
+	b.timer.Stop()
+	defer b.cancel(nil)
+	return b.ReadCloser.Close()
+}
+
+// checkRedirect follows a server to other servers like it. Nobody who answers a request may
+// direct us to the metadata service of a cloud, or from the internet into a private network.
+func checkRedirect(to *http.Request, via []*http.Request) error {
+	from := via[len(via)-1]
+	target := reach(to.Context(), to.URL.Hostname())
+	switch {
+	case len(via) > maxRedirects:
+		return errors.New("the server sends us from one address to the next")
+	case from.URL.Scheme == "https" && to.URL.Scheme != "https":
+		return fmt.Errorf("the server sends us to %s, which is not encrypted", to.URL.Host)
+	case target == linkLocal:
+		return fmt.Errorf("the server sends us to %s, a link-local address", to.URL.Host)
+	case target == private && reach(from.Context(), from.URL.Hostname()) == public:
+		return fmt.Errorf("the server sends us to %s, in a private network", to.URL.Host)
+	}
+	return nil
+}
+
+// How far a host is from this machine.
+const (
+	public = iota
+	private
+	linkLocal
+)
+
+// reach says where a host is: the nearest place among its addresses. A name that this machine
+// cannot resolve is public: only a proxy can find it.
+func reach(ctx context.Context, host string) int {
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return public
+	}
+	nearest := public
+	for _, a := range addresses {
+		switch a = a.Unmap(); {
+		case a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast():
+			return linkLocal
+		case a.IsLoopback() || a.IsPrivate() || a.IsUnspecified():
+			nearest = private
+		}
+	}
+	return nearest
 }
 
 var transport = func() *http.Transport {

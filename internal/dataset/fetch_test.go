@@ -113,8 +113,8 @@ func TestFetchCache(t *testing.T) {
 	}
 }
 
-// An interrupted download resumes where it stopped.
-func TestFetchResume(t *testing.T) {
+// A download that broke off is begun again from its first byte, whatever the server says.
+func TestFetchBrokenOff(t *testing.T) {
 	t.Parallel()
 	data := bytes.Repeat([]byte("0123456789\n"), 20_000)
 	s := &site{files: map[string][]byte{"/a.jsonl": data}, cut: 100_000}
@@ -129,8 +129,98 @@ func TestFetchResume(t *testing.T) {
 	if got := read(t, files, err); got != string(data) {
 		t.Errorf("%d bytes, want %d", len(got), len(data))
 	}
-	if got := s.asked(); len(got) != 1 || got[0] != "/a.jsonl bytes=100000-" {
+	if got := s.asked(); !slices.Equal(got, []string{"/a.jsonl"}) {
 		t.Errorf("asked %v", got)
+	}
+}
+
+// A part of a file, or the news that it has not changed, is no answer to the first request.
+func TestFetchUnexpectedStatus(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]string{
+		http.StatusPartialContent: "the server answers HTTP 206 partial content",
+		http.StatusNotModified:    "the server answers HTTP 304 not modified",
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Range", "bytes 0-2/99999")
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte("{}\n"))
+		}))
+		defer srv.Close()
+		_, err := fetchFiles(t.Context(), srv.URL+"/a.jsonl", fetchOptions{Cache: t.TempDir()})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("HTTP %d: %v", status, err)
+		}
+	}
+}
+
+// A body that stops sending ends the download.
+func TestFetchStalled(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte("{}\n"))
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	defer srv.Close()
+	_, err := fetchFiles(t.Context(), srv.URL+"/a.jsonl", fetchOptions{Cache: t.TempDir(), Stall: 100 * time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "it broke off after 3 bytes: no byte came for 100ms") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Redirects lead neither to link-local addresses nor from the internet into a private network.
+func TestFetchRedirects(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ from, to, want string }{
+		{"http://127.0.0.1/a", "http://127.0.0.1/b", ""},
+		{"http://127.0.0.1/a", "http://169.254.169.254/latest", "169.254.169.254, a link-local address"},
+		{"http://127.0.0.1/a", "http://[::ffff:169.254.169.254]/latest", "a link-local address"},
+		{"http://127.0.0.1/a", "http://[fe80::1]/", "[fe80::1], a link-local address"},
+		{"https://10.0.0.1/a", "https://10.0.0.2/b", ""},
+		{"https://192.0.2.1/a", "https://192.0.2.2/b", ""},
+		{"https://192.0.2.1/a", "http://192.0.2.2/b", "192.0.2.2, which is not encrypted"},
+		{"https://192.0.2.1/a", "https://10.0.0.1/b", "10.0.0.1, in a private network"},
+		{"https://192.0.2.1/a", "https://0.0.0.0/b", "0.0.0.0, in a private network"},
+		{"https://192.0.2.1/a", "https://localhost/b", "localhost, in a private network"},
+	} {
+		var via [2]*http.Request
+		for i, address := range []string{tt.from, tt.to} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			via[i] = r
+		}
+		err := checkRedirect(via[1], via[:1])
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("from %s to %s: %v, want %q", tt.from, tt.to, err, tt.want)
+		}
+	}
+	srv := httptest.NewServer(http.RedirectHandler("http://169.254.169.254/latest", http.StatusFound))
+	defer srv.Close()
+	_, err := fetchFiles(t.Context(), srv.URL+"/a.jsonl", fetchOptions{Cache: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "a link-local address") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Bytes in the cache that were changed are downloaded again.
+func TestFetchChangedCache(t *testing.T) {
+	t.Parallel()
+	s := &site{files: map[string][]byte{"/a.jsonl": []byte("one\n")}}
+	url := start(t, s)
+	for _, address := range []string{url + "/a.jsonl", url + "/a.jsonl#sha256=" + sum([]byte("one\n"))} {
+		o := fetchOptions{Cache: t.TempDir()}
+		files, err := fetchFiles(t.Context(), address, o)
+		read(t, files, err)
+		if err := os.WriteFile(files[0].Path, []byte("two\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files, err = fetchFiles(t.Context(), address, o)
+		if got := read(t, files, err); got != "one\n" {
+			t.Errorf("%s: read %q", address, got)
+		}
 	}
 }
 
