@@ -251,3 +251,25 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A prompt is measured before it is written: a declaration of 200 KB could ask for one of
+// many gigabytes.
+func TestPromptLimit(t *testing.T) {
+	text := "name: x\nprompt: '" + strings.Repeat("{response}", 20_000) + "'\nlabels: {CORRECT: 1, INCORRECT: 0}\n"
+	d, err := judge.Parse("judge.yaml", []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Protocol("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Request(deem.Item{Response: strings.Repeat("c", 800)}); err != nil {
+		t.Errorf("a prompt of 16,000,000 bytes: %v", err)
+	}
+	var failure *deem.Failure
+	_, err = p.Request(deem.Item{Response: strings.Repeat("c", 10_000)})
+	if !errors.As(err, &failure) || failure.Kind != deem.Input || !strings.Contains(err.Error(), "more than 16 MiB") {
+		t.Errorf("a prompt of 200,000,000 bytes: %v", err)
+	}
+}

@@ -137,16 +137,26 @@ func (p *declaredProtocol) Request(it deem.Item) (deem.Request, error) {
 	return p.render(it)
 }
 
-// render fills the prompt.
+// maxPromptBytes limits the prompt of one item. It is far above the window of any model.
+const maxPromptBytes = 16 << 20
+
+// render fills the prompt. Its length is known before the first byte is written: a slot may
+// occur many times, and its text may be long.
 func (p *declaredProtocol) render(it deem.Item) (deem.Request, error) {
-	values := map[string]string{}
+	values, size := map[string]string{}, 0
 	for _, t := range []template{p.system, p.prompt} {
-		for _, s := range t.slots() {
-			v, err := p.value(it, s.slot)
-			if err != nil {
-				return deem.Request{}, err
+		for _, part := range t.parts {
+			v, ok := values[part.slot]
+			if part.slot != "" && !ok {
+				var err error
+				if v, err = p.value(it, part.slot); err != nil {
+					return deem.Request{}, err
+				}
+				values[part.slot] = v
 			}
-			values[s.slot] = v
+			if size += len(part.text) + len(v); size > maxPromptBytes {
+				return deem.Request{}, deem.Failf(deem.Input, "the prompt has more than %d MiB", maxPromptBytes>>20)
+			}
 		}
 	}
 	o := p.decl.Params
