@@ -221,6 +221,12 @@ type Query struct {
 	Limit int
 }
 
+// Whole reports whether q selects all records of a run with that many trials.
+func (q Query) Whole(trials int) bool {
+	return len(q.Labels)+len(q.Categories)+len(q.Kinds)+len(q.IDs) == 0 && !q.Unjudged && q.After == nil && q.Limit == 0 &&
+		(q.Trial == nil || *q.Trial == 0 && trials <= 1)
+}
+
 // A Cursor is a place between two records of a run.
 type Cursor struct {
 	Position int    `json:"position"`
@@ -279,7 +285,8 @@ type Store interface {
 
 	// Records returns the records that q selects, by position, then by trial. It reads them
 	// in pages: it sees records that are appended meanwhile after the current place, and no
-	// others. However long the caller takes, no writer waits for it.
+	// others. However long the caller takes, no writer waits for it. If q selects the whole
+	// run and there are fewer records than were counted, the last error says so.
 	Records(ctx context.Context, runID string, q Query) iter.Seq2[deem.Record, error]
 
 	// Reply returns the first reply that was appended under the given key, and whether

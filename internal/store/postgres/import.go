@@ -44,14 +44,12 @@ func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 
 // Imported implements [store.Database].
 func (s *Store) Imported(ctx context.Context, run store.Run) error {
-	n, err := s.number(ctx, run.ID)
-	if err != nil {
-		return s.explain("import a run into", err)
-	}
-	return s.once(ctx, "import a run into", func(b *pgx.Batch) {
-		b.Queue(`UPDATE counts SET updated = $2 WHERE run = $1`, n, run.Updated.UnixNano())
-		b.Queue(`UPDATE runs SET state = $2, updated = $3, unsettled_micros = $4 WHERE n = $1`,
-			n, string(run.State), run.Updated.UnixNano(), run.SetAsideMicros)
+	return s.transactRun(ctx, "import a run into", run.ID, func(ctx context.Context, tx pgx.Tx, n int64) error {
+		if _, err := tx.Exec(ctx, `UPDATE counts SET updated = $2 WHERE run = $1`, n, run.Updated.UnixNano()); err != nil {
+			return err
+		}
+		return changeRun(ctx, tx, n, `UPDATE runs SET state = $2, updated = $3, unsettled_micros = $4 WHERE n = $1`,
+			string(run.State), run.Updated.UnixNano(), run.SetAsideMicros)
 	})
 }
 

@@ -101,7 +101,10 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 		if err != nil {
 			return err
 		}
-		f := places[record]
+		f, ok := places[record]
+		if !ok {
+			return altered("the list of calls") // An index led to another record.
+		}
 		if f.now = now; seq == nil {
 			continue // The record has no calls.
 		}

@@ -39,6 +39,10 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 	if err != nil {
 		return err
 	}
+	missing, err := s.counted(ctx, run, q)
+	if err != nil {
+		return err
+	}
 	where := newConditions(run, q)
 	args := slices.Clone(where.args)
 	where.and(store.PlaceColumns+" > ($%d, $%d, $%d)", 0, 0, 0)
@@ -59,13 +63,16 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 	for left > 0 {
 		rows := min(pageRows, left)
 		page, err := s.readPage(ctx, query, slices.Concat(args, after, []any{rows}), q.Brief)
-		if err != nil || len(page) == 0 {
+		if err != nil {
 			return err
 		}
-		last := page[len(page)-1]
-		after = []any{last.rec.Position, last.rec.Trial, last.n}
+		missing -= len(page)
 		if left -= len(page); len(page) < rows {
 			left = 0
+		}
+		if len(page) > 0 {
+			last := page[len(page)-1]
+			after = []any{last.rec.Position, last.rec.Trial, last.n}
 		}
 		for part := range fitting(page) {
 			if err := s.complete(ctx, part, q.WithCalls, cache); err != nil {
@@ -79,7 +86,24 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 			}
 		}
 	}
+	if missing > 0 {
+		return altered("the list of records of run %q", runID)
+	}
 	return nil
+}
+
+// counted returns the number of records that a run had when it was last written to, if q
+// selects all of them, and otherwise 0.
+func (s *Store) counted(ctx context.Context, run int64, q store.Query) (records int, err error) {
+	var trials int
+	err = s.retry(ctx, func(ctx context.Context) error {
+		return s.pool.QueryRow(ctx, `SELECT trials, (SELECT coalesce(sum(records), 0)::bigint FROM counts WHERE run = n)
+			FROM runs WHERE n = $1`, run).Scan(&trials, &records)
+	})
+	if err != nil || !q.Whole(trials) {
+		return 0, err
+	}
+	return records, nil
 }
 
 // found is a record that was read, and what is needed to read its long texts and its calls.

@@ -77,17 +77,24 @@ const newestRun = `SELECT coalesce(max(n), 0) FROM runs WHERE key = $1 AND delet
 // adopt takes over what is not part of the key, except the dataset names of a run that has
 // records.
 func adopt(ctx context.Context, tx pgx.Tx, n int64, spec store.Spec) error {
-	if _, err := scanRun(tx.QueryRow(ctx, selectRun+` WHERE r.n = $1`, n)); err != nil {
-		return err // A damaged row must not get a new seal.
-	}
 	names, err := json.Marshal(spec.Dataset.Names)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE runs SET settings = $2, asked = nextval('runs_asked'), dataset_names =
-		CASE WHEN EXISTS (SELECT 1 FROM counts WHERE run = $3 AND records > 0) THEN dataset_names ELSE $1 END WHERE n = $3`,
-		string(names), packNull(string(spec.Settings)), n)
-	if err != nil {
+	return changeRun(ctx, tx, n, `UPDATE runs SET settings = $3, asked = nextval('runs_asked'), dataset_names =
+		CASE WHEN EXISTS (SELECT 1 FROM counts WHERE run = $1 AND records > 0) THEN dataset_names ELSE $2 END WHERE n = $1`,
+		string(names), packNull(string(spec.Settings)))
+}
+
+// changeRun changes sealed columns of a run. The first argument of the statement is n.
+func changeRun(ctx context.Context, tx pgx.Tx, n int64, statement string, args ...any) error {
+	if _, err := tx.Exec(ctx, `SELECT FROM runs WHERE n = $1 FOR UPDATE`, n); err != nil {
+		return err
+	}
+	if _, err := scanRun(tx.QueryRow(ctx, selectRun+` WHERE r.n = $1`, n)); err != nil {
+		return err // A damaged row must not get a new seal.
+	}
+	if _, err := tx.Exec(ctx, statement, append([]any{n}, args...)...); err != nil {
 		return err
 	}
 	return sealRun(ctx, tx, n)
@@ -133,14 +140,9 @@ func addRun(ctx context.Context, tx pgx.Tx, run store.Run) (added bool, err erro
 
 // Finish implements [store.Store].
 func (s *Store) Finish(ctx context.Context, runID string) error {
-	err := s.transact(ctx, "finish a run in", func(ctx context.Context, tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, `UPDATE runs
-			SET updated = CASE WHEN state = 'done' THEN updated ELSE $1 END, state = 'done' WHERE id = $2`,
-			s.opts.Now().UnixNano(), pack(runID))
-		if err == nil && tag.RowsAffected() == 0 {
-			return store.NotFound(runID)
-		}
-		return err
+	err := s.transactRun(ctx, "finish a run in", runID, func(ctx context.Context, tx pgx.Tx, n int64) error {
+		return changeRun(ctx, tx, n, `UPDATE runs SET updated = CASE WHEN state = 'done' THEN updated ELSE $2 END, state = 'done' WHERE n = $1`,
+			s.opts.Now().UnixNano())
 	})
 	if err != nil {
 		return err
@@ -221,28 +223,28 @@ func (s *Store) runsWhere(ctx context.Context, condition string) iter.Seq2[store
 
 // runRow contains the sealed columns of a run, texts packed, and its seal.
 type runRow struct {
-	n, created, items, trials                        int64
+	n, created, updated, items, trials               int64
 	id, key, judge, judgeHash, model, endpoint, hash string
 	identity, names, settings                        *string
-	rule                                             bool
+	rule, probes                                     bool
 	sum                                              []byte
 }
 
 const runColumns = `r.n, r.id, r.key, r.created, r.judge_name, r.judge_hash, r.judge_identity, r.judge_rule,
-	r.model, r.endpoint, r.dataset_names, r.dataset_hash, r.dataset_items, r.trials, r.settings, r.sum`
+	r.model, r.endpoint, r.dataset_names, r.dataset_hash, r.dataset_items, r.trials, r.settings, r.updated, r.probes, r.sum`
 
 // targets returns the scan targets of runColumns.
 func (r *runRow) targets() []any {
 	return []any{
 		&r.n, &r.id, &r.key, &r.created, &r.judge, &r.judgeHash, &r.identity, &r.rule,
-		&r.model, &r.endpoint, &r.names, &r.hash, &r.items, &r.trials, &r.settings, &r.sum,
+		&r.model, &r.endpoint, &r.names, &r.hash, &r.items, &r.trials, &r.settings, &r.updated, &r.probes, &r.sum,
 	}
 }
 
 func (r *runRow) seal() []byte {
 	return store.Seal([]any{
 		r.n, r.id, r.key, r.created, r.judge, r.judgeHash, store.Null(r.identity), r.rule,
-		r.model, r.endpoint, store.Null(r.names), r.hash, r.items, r.trials, store.Null(r.settings),
+		r.model, r.endpoint, store.Null(r.names), r.hash, r.items, r.trials, store.Null(r.settings), r.updated, r.probes,
 	})
 }
 

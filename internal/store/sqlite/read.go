@@ -134,7 +134,10 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 		if err != nil {
 			return err
 		}
-		f := places[record]
+		f, ok := places[record]
+		if !ok {
+			return altered("the list of calls") // An index led to another record.
+		}
 		if !sound {
 			return altered("a call about item %q", f.rec.Item.ID)
 		}

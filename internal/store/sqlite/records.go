@@ -38,6 +38,10 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 	if err != nil {
 		return err
 	}
+	missing, err := s.counted(ctx, run, q)
+	if err != nil {
+		return err
+	}
 	query, args := recordQuery(run, q)
 	after := []any{-1, 0, 0}
 	if q.After != nil {
@@ -53,11 +57,16 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 	}
 	for left > 0 {
 		page, err := s.readPage(ctx, query, slices.Concat(args, after), min(pageRows, left), q.Brief)
-		if err != nil || len(page) == 0 {
+		switch {
+		case err != nil:
 			return err
+		case len(page) == 0 && missing > 0:
+			return altered("the list of records of run %q", runID)
+		case len(page) == 0:
+			return nil
 		}
 		last := page[len(page)-1]
-		after, left = []any{last.rec.Position, last.rec.Trial, last.n}, left-len(page)
+		after, left, missing = []any{last.rec.Position, last.rec.Trial, last.n}, left-len(page), missing-len(page)
 		// No row is held while the caller has the record, however long that takes.
 		for i := range page {
 			if err := texts.fill(ctx, &page[i]); err != nil {
@@ -75,6 +84,17 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 		}
 	}
 	return nil
+}
+
+// counted returns the number of records that a run had when it was last written to, if q
+// selects all of them, and otherwise 0.
+func (s *Store) counted(ctx context.Context, run int64, q store.Query) (int, error) {
+	var records, trials int
+	err := s.read.QueryRowContext(ctx, `SELECT records, trials FROM runs WHERE n = ?`, run).Scan(&records, &trials)
+	if err != nil || !q.Whole(trials) {
+		return 0, err
+	}
+	return records, nil
 }
 
 // found is a record that was read, and what is needed to read its long texts and its calls.

@@ -33,7 +33,7 @@ var (
 	soundRecord = `substr(r.sum, 1, 16) IS deem_seal(` + recordSealed + `, substr(r.sum, 17))`
 
 	runSealed = blobs(`n, id*, key*, created, judge_name*, judge_hash*, judge_identity*, judge_rule,
-		model*, endpoint*, dataset_names*, dataset_hash*, dataset_items, trials, settings*`, "")
+		model*, endpoint*, dataset_names*, dataset_hash*, dataset_items, trials, settings*, probes`, "")
 	soundRun = `sum IS deem_seal(` + runSealed + `)`
 
 	soundReply = `r.sum IS deem_seal(` + blobs(`r.n, key*, body*, r.latency, r.attempts, r.cost_micros, r.unpriced`, "r.") + `)`

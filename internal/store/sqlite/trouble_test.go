@@ -5,7 +5,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -355,4 +357,70 @@ func TestDamaged(t *testing.T) {
 	wantTrouble(t, "Records", err, "the database is damaged", ".recover")
 	recs := []deem.Record{storetest.Record(0), storetest.Record(60), storetest.Record(119)}
 	wantTrouble(t, "Append", s.Append(t.Context(), run.ID, recs), "the database is damaged", ".recover")
+}
+
+// TestSwappedPages swaps two pages of the file. A read returns every record or an error: it
+// never leaves one out, and never panics.
+func TestSwappedPages(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "deem.db")
+	s := open(t, path)
+	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const records = 300
+	for i := range records {
+		rec := storetest.Record(i)
+		for k := range 12 {
+			rec.Calls = append(rec.Calls, deem.Call{Model: "m", Request: strings.Repeat("r", 64), Error: fmt.Sprint("busy ", k)})
+		}
+		if err := s.Append(t.Context(), run.ID, []deem.Record{rec}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(s.Finish(t.Context(), run.ID), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096
+	r := rand.New(rand.NewPCG(38, 5))
+	reported := 0
+	for range 100 {
+		i, j := 1+r.IntN(len(whole)/page-1), 1+r.IntN(len(whole)/page-1)
+		swapped := bytes.Clone(whole)
+		copy(swapped[i*page:(i+1)*page], whole[j*page:])
+		copy(swapped[j*page:(j+1)*page], whole[i*page:(i+1)*page])
+		other := filepath.Join(t.TempDir(), "swapped.db")
+		if err := os.WriteFile(other, swapped, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		n, err := readAll(t.Context(), other, run.ID)
+		if err == nil && n != records {
+			t.Errorf("with pages %d and %d swapped, %d of %d records and no error", i, j, n, records)
+		}
+		if err != nil {
+			reported++
+		}
+	}
+	t.Logf("%d of 100 swaps were reported", reported)
+}
+
+// readAll reads all records of a run with their calls, and returns their number.
+func readAll(ctx context.Context, path, runID string) (n int, err error) {
+	s, err := sqlite.OpenReadOnly(ctx, path, sqlite.Options{})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for _, err := range s.Records(ctx, runID, store.Query{WithCalls: true}) {
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
 }

@@ -101,8 +101,11 @@ func testOrder(t *testing.T, s suite) {
 }
 
 func testTrials(t *testing.T, s suite) {
-	st, run := s.begin(t)
 	const trials = 300
+	st := s.open(t)
+	spec := Spec("")
+	spec.Trials = trials
+	run, _ := mustBegin(t, st, spec, false)
 	var recs []deem.Record
 	for trial := range trials {
 		rec := Record(0)
