@@ -42,10 +42,11 @@ func forms() []form {
 	return list
 }
 
-// recordsAs returns a function that writes the records of a run.
+// recordsAs returns a function that writes the records of a run. Cells of CSV are safe for
+// spreadsheets, in which many clients open them; other formats have the exact texts.
 func recordsAs(format string) func(*Server, context.Context, io.Writer, store.Run) error {
 	return func(s *Server, ctx context.Context, w io.Writer, run store.Run) error {
-		return reports.WriteRecords(ctx, w, s.Store, run, format, reports.ExportOptions{})
+		return reports.WriteRecords(ctx, w, s.Store, run, format, reports.ExportOptions{Spreadsheet: true})
 	}
 }
 

@@ -364,6 +364,26 @@ func TestExports(t *testing.T) {
 	ts.ask(t, "GET", "/api/v1/runs/last/export?format=cvs", "").wantProblem(t, 400, `did you mean \"csv\"`)
 }
 
+// CSV is opened in spreadsheets, so no cell of it is a formula. JSON has the exact text.
+func TestExportFormulas(t *testing.T) {
+	ts := serveAPI(t, nil)
+	ts.ask(t, "POST", "/api/v1/verdicts", `{"items":[{"id":"@a","question":"+1?","references":["-x"],"response":"=HYPERLINK(\"https://example.com\")"}]}`).want(t, 200)
+	for _, format := range []string{"csv", "mlflow", "wandb"} {
+		rows, err := csv.NewReader(strings.NewReader(ts.ask(t, "GET", "/api/v1/runs/last/export?format="+format, "").text)).ReadAll()
+		if err != nil || len(rows) < 2 {
+			t.Fatalf("%s has %d rows, error %v", format, len(rows), err)
+		}
+		for _, cell := range slices.Concat(rows...) {
+			if cell != "" && strings.ContainsAny(cell[:1], "=+-@") {
+				t.Errorf("%s has the cell %q", format, cell)
+			}
+		}
+	}
+	if text := ts.ask(t, "GET", "/api/v1/runs/last/export?format=jsonl", "").text; !strings.Contains(text, `"=HYPERLINK(`) {
+		t.Errorf("the JSON lines have %s", text)
+	}
+}
+
 // TestBusy submits a run that another server is judging.
 func TestBusy(t *testing.T) {
 	v := newSlowVendor(t)
