@@ -61,15 +61,17 @@ func (p externalProtocol) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, err
 	v := deem.Verdict{Label: said.Label, Pass: said.Pass, Aspects: said.Aspects, Reason: said.Reason, Confidence: said.Confidence}
 	// Without a score, the pass counts, or else a label whose meaning is clear.
 	label := strings.ToLower(said.Label)
+	yes := slices.Contains([]string{"yes", "correct", "right", "pass", "true"}, label)
+	no := slices.Contains([]string{"no", "incorrect", "wrong", "fail", "false"}, label)
 	switch {
 	case said.Score != nil:
 		v.Score = *said.Score
 	case said.Pass != nil && *said.Pass:
 		v.Score = 1
 	case said.Pass != nil:
-	case slices.Contains([]string{"yes", "correct", "right", "pass", "true"}, label):
+	case yes:
 		v.Score = 1
-	case !slices.Contains([]string{"no", "incorrect", "wrong", "fail", "false"}, label):
+	case !no:
 		return deem.Verdict{}, deem.Failf(deem.Unparseable, `the verdict has no "score", and its label is not yes or no: %s`, clip(reply.Text))
 	}
 	if !(v.Score >= 0 && v.Score <= 1) {
@@ -77,6 +79,10 @@ func (p externalProtocol) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, err
 	}
 	if c := v.Confidence; c != nil && !(*c >= 0 && *c <= 1) {
 		return deem.Verdict{}, deem.Failf(deem.OutOfRange, "confidence %v is not between 0 and 1", *c)
+	}
+	// A pass may have any threshold, but none between nothing and everything.
+	if yes && !v.Yes() || no && v.Yes() || v.Score == 1 && !v.Yes() || v.Score == 0 && v.Yes() {
+		return deem.Verdict{}, deem.Failf(deem.Contradictory, "label, score and pass contradict each other: %s", clip(reply.Text))
 	}
 	if v.Label == "" {
 		v.Label = map[bool]string{true: "yes", false: "no"}[v.Yes()]

@@ -33,6 +33,12 @@ func TestExternalRead(t *testing.T) {
 		{`{"failure": {"kind": "unsure", "detail": "no year"}}`, "", 0, deem.Unsure},
 		{`{"failure": {"kind": "tired"}, "score": 1}`, "", 0, deem.Unparseable},
 		{`not JSON`, "", 0, deem.Unparseable},
+		{`{"label": "no", "score": 1}`, "", 0, deem.Contradictory},
+		{`{"label": "CORRECT", "score": 0.2}`, "", 0, deem.Contradictory},
+		{`{"label": "yes", "pass": false}`, "", 0, deem.Contradictory},
+		{`{"score": 1, "pass": false}`, "", 0, deem.Contradictory},
+		{`{"score": 0, "pass": true}`, "", 0, deem.Contradictory},
+		{`{"label": "yes", "score": 0.4, "pass": true}`, "yes", 0.4, ""},
 	} {
 		v, err := p.Read(deem.Item{}, deem.Reply{Text: tt.reply})
 		if tt.kind != "" {

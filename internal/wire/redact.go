@@ -59,11 +59,30 @@ func newRedactor(o Options, proxy *url.URL) redactor {
 		}
 	}
 	r := redactor{errors: replacer(spellings(secrets, func(s string) bool { return len(s) >= minSecret }))}
-	forms := spellings(certain, func(s string) bool {
-		return len(s) >= 8 || len(s) >= minSecret && strings.ContainsAny(s, "0123456789")
-	})
-	r.forms, r.reply = forms, replacer(forms)
+	r.forms = spellings(certain, certainSecret)
+	r.reply = replacer(r.forms)
 	return r
+}
+
+// secretVariable matches the names of environment variables that contain secrets.
+var secretVariable = regexp.MustCompile(`(?i)(key|token|secret|password|passwd|credentials?)$`)
+
+// RedactEnv returns a function that removes the secrets in an environment from the output of
+// a program that runs in it. Paths of files with secrets are not secret.
+func RedactEnv(environ []string) func(text []byte) []byte {
+	var secrets []string
+	for _, variable := range environ {
+		if name, value, _ := strings.Cut(variable, "="); secretVariable.MatchString(name) && !strings.HasPrefix(value, "/") {
+			secrets = append(secrets, value)
+		}
+	}
+	forms := spellings(secrets, certainSecret)
+	return redactor{forms: forms, reply: replacer(forms)}.clean
+}
+
+// certainSecret reports whether a text is hardly an ordinary word.
+func certainSecret(s string) bool {
+	return len(s) >= 8 || len(s) >= minSecret && strings.ContainsAny(s, "0123456789")
 }
 
 // spellings returns the spellings in which the secrets accepted by fit may appear in an

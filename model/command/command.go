@@ -67,6 +67,8 @@ type Options struct {
 	Start     time.Duration     // timeout of the hello; 0 means 30 seconds
 	MaxReply  int               // maximum bytes of one line; 0 means 1 MiB
 	Log       func(line string) // called with each line of standard error; nil drops them
+
+	clean func([]byte) []byte // removes the secrets of the environment from the output
 }
 
 // hello is the self-description of a program or a server.
@@ -145,6 +147,7 @@ func Open(ctx context.Context, o Options) (deem.Model, error) {
 	if o.Log == nil {
 		o.Log = func(string) {}
 	}
+	o.clean = wire.RedactEnv(os.Environ())
 	p, err := start(ctx, o)
 	if err != nil {
 		return nil, err
@@ -324,9 +327,53 @@ func encode(id int, req deem.Request) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
+// An object is an answer of a program: a JSON object without duplicate keys.
+type object map[string]json.RawMessage
+
+// errTwice is the error for a duplicate key. Which of the two values counts would depend on
+// the reader.
+var errTwice = errors.New("a key stands twice in one object")
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (o *object) UnmarshalJSON(text []byte) error {
+	if err := checkKeys(json.NewDecoder(bytes.NewReader(text))); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, (*map[string]json.RawMessage)(o))
+}
+
+// checkKeys reads a value and returns an error if an object in it has two keys that differ at
+// most in case, which [json.Unmarshal] ignores.
+func checkKeys(d *json.Decoder) error {
+	t, err := d.Token()
+	delim, ok := t.(json.Delim)
+	if err != nil || !ok {
+		return err
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		if delim == '{' {
+			key, err := d.Token()
+			if err != nil {
+				return err
+			}
+			name := strings.ToLower(fmt.Sprint(key))
+			if seen[name] {
+				return fmt.Errorf("%w: %q", errTwice, key)
+			}
+			seen[name] = true
+		}
+		if err := checkKeys(d); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
+}
+
 // parseReply converts the program's answer, without its id, to a reply. The text of a
 // judge's reply is the object itself.
-func parseReply(kind string, object map[string]json.RawMessage) (deem.Reply, error) {
+func parseReply(kind string, object object) (deem.Reply, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return deem.Reply{}, bad(deem.Unparseable, "%v", err)

@@ -111,6 +111,14 @@ func answer(how string, id int, it deem.Item, req *deem.Request) {
 				os.Exit(1)
 			}
 		}
+	case how == "same key" && odd:
+		fmt.Printf(`{"id": %d, "label": "no", "score": 0, "Label": "yes", "score": 1}`+"\n", id)
+	case how == "key":
+		fmt.Fprintln(os.Stderr, "the key is", os.Getenv("TEST_API_KEY"))
+		if odd {
+			os.Exit(3)
+		}
+		fmt.Printf(`{"id": %d, "label": "yes", "score": 1, "reason": %q}`+"\n", id, os.Getenv("TEST_API_KEY"))
 	case how == "twice":
 		fmt.Println(yes)
 		fmt.Println(yes)
@@ -180,6 +188,49 @@ func TestTroubleIsOfOneItem(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A key that stands twice, even in another case, decides nothing.
+func TestSameKeyTwice(t *testing.T) {
+	m, err := open(t, "same key", command.Options{Processes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Complete(t.Context(), about("odd"))
+	if me, ok := errors.AsType[*deem.ModelError](err); !ok || me.Kind != deem.Unparseable || !strings.Contains(me.Error(), `a key stands twice in one object: "Label"`) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := m.Complete(t.Context(), about("even")); err != nil {
+		t.Errorf("the next item: %v", err)
+	}
+}
+
+// A key in the environment that a program prints reaches neither replies nor errors nor logs.
+func TestPrintedKey(t *testing.T) {
+	const key = `sk-test-0123456789"abcdef`
+	t.Setenv("TEST_API_KEY", key)
+	var mu sync.Mutex
+	var logged []string
+	m, err := open(t, "key", command.Options{Processes: 1, Log: func(line string) {
+		mu.Lock()
+		logged = append(logged, line)
+		mu.Unlock()
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := m.Complete(t.Context(), about("even"))
+	if err != nil || !strings.Contains(reply.Text, `"reason":"[redacted]"`) {
+		t.Errorf("reply %q, %v", reply.Text, err)
+	}
+	if _, err := m.Complete(t.Context(), about("odd")); err == nil || !strings.Contains(err.Error(), "the key is [redacted]") {
+		t.Errorf("error %v", err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if all := strings.Join(logged, "\n"); strings.Contains(all, "sk-test") || !strings.Contains(all, "the key is [redacted]") {
+		t.Errorf("logged %q", all)
 	}
 }
 

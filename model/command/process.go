@@ -9,12 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"time"
 
 	"deem"
+	"deem/internal/wire"
 )
 
 // grace is how long a process may take to exit after its input is closed, and again after
@@ -31,6 +33,7 @@ type process struct {
 	ended  chan struct{} // closed when the process has exited
 	hello  hello
 	errors tail
+	clean  func([]byte) []byte
 	asked  int // requests so far
 
 	// Set before lines and ended are closed.
@@ -42,7 +45,7 @@ func start(ctx context.Context, o Options) (*process, error) {
 	p := &process{
 		cmd:   exec.Command(o.Command[0], o.Command[1:]...), //nolint:gosec,noctx // The user names it, and it outlives the request that starts it.
 		lines: make(chan []byte), cut: make(chan struct{}), ended: make(chan struct{}),
-		errors: tail{log: o.Log},
+		errors: tail{log: o.Log, clean: o.clean}, clean: o.clean,
 	}
 	p.cmd.Stderr = &p.errors
 	p.cmd.WaitDelay = grace
@@ -90,7 +93,7 @@ func (p *process) read(limit int) {
 			continue
 		}
 		select {
-		case p.lines <- line:
+		case p.lines <- p.clean(line):
 			continue
 		case <-p.cut:
 		}
@@ -154,7 +157,7 @@ func (p *process) line(ctx context.Context, within time.Duration) ([]byte, error
 }
 
 // ask sends a request and returns the object that answers it, without its id.
-func (p *process) ask(ctx context.Context, req deem.Request, timeout time.Duration) (map[string]json.RawMessage, error) {
+func (p *process) ask(ctx context.Context, req deem.Request, timeout time.Duration) (object, error) {
 	p.asked++
 	text, err := encode(p.asked, req)
 	if err != nil {
@@ -171,9 +174,12 @@ func (p *process) ask(ctx context.Context, req deem.Request, timeout time.Durati
 		if err != nil {
 			return nil, err
 		}
-		var object map[string]json.RawMessage
+		var object object
 		var id int
-		if json.Unmarshal(line, &object) != nil || json.Unmarshal(object["id"], &id) != nil {
+		switch err := json.Unmarshal(line, &object); {
+		case errors.Is(err, errTwice):
+			return nil, bad(deem.Unparseable, "%v: %s", err, clip(line))
+		case err != nil || json.Unmarshal(object["id"], &id) != nil:
 			return nil, bad(deem.Unparseable, `the line is not a JSON object with an "id": %s`, clip(line))
 		}
 		switch {
@@ -228,6 +234,8 @@ type tail struct {
 	text []byte
 	line []byte
 	log  func(string)
+
+	clean func([]byte) []byte // removes secrets
 }
 
 // tailSize is how much of standard error is kept for an error message.
@@ -243,7 +251,7 @@ func (t *tail) Write(b []byte) (int, error) {
 		room := max(0, tailSize-len(t.line))
 		t.line = append(t.line, part[:min(room, len(part))]...)
 		if part[len(part)-1] == '\n' {
-			t.log(strings.TrimSpace(string(t.line)))
+			t.log(strings.TrimSpace(string(t.clean(t.line))))
 			t.line = t.line[:0]
 		}
 	}
@@ -261,14 +269,14 @@ func (t *tail) said() string {
 	if len(text) == 0 {
 		return ""
 	}
-	return ": " + clip(text)
+	return ": " + clip(t.clean(text))
 }
 
 // Tell starts a program, writes text to its standard input, and waits for it to exit. If
 // ctx is done first, it kills the program and its children.
 func Tell(ctx context.Context, command []string, text []byte) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // The user names it.
-	errs := tail{log: func(string) {}}
+	errs := tail{log: func(string) {}, clean: wire.RedactEnv(os.Environ())}
 	cmd.Stdin, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(text), &errs, grace
 	cmd.Cancel = func() error { kill(cmd); return nil }
 	ownGroup(cmd)

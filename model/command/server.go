@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"time"
@@ -87,7 +86,7 @@ func (s *server) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 	if err != nil {
 		return deem.Reply{}, bad(deem.Input, "%v", err)
 	}
-	var object map[string]json.RawMessage
+	var object object
 	a, err := s.client.Complete(ctx, s.target, req, body)
 	if err := s.client.Read(a, err, &object); err != nil {
 		return deem.Reply{}, err
