@@ -146,6 +146,9 @@ func (c *columns) learn(names []string) error {
 	})
 	for _, target := range targets {
 		candidates := c.candidates(target, known)
+		if _, mapped := c.mapping[target]; !mapped && sameName(candidates) {
+			return undecided(target, candidates)
+		}
 		if path, ok := c.bound[target]; ok {
 			// The file must not mix two kinds of rows.
 			if _, mapped := c.mapping[target]; mapped || len(candidates) == 0 {
@@ -173,12 +176,29 @@ func (c *columns) learn(names []string) error {
 		case len(candidates) == 1:
 			c.bound[target] = candidates[0]
 		default:
-			return deem.WithHint(
-				ambiguous(fmt.Sprintf("cannot tell which column holds the %s: %s", target, strings.Join(candidates, " or "))),
-				"say which: %s", mapFlag(target, candidates[0]))
+			return undecided(target, candidates)
 		}
 	}
 	return nil
+}
+
+// sameName reports whether two names differ only in case, spaces or punctuation. Neither
+// may win silently, not even our own name.
+func sameName(names []string) bool {
+	for i, name := range names {
+		for _, before := range names[:i] {
+			if PlainName(name) == PlainName(before) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func undecided(target string, candidates []string) error {
+	return deem.WithHint(
+		ambiguous(fmt.Sprintf("cannot tell which column holds the %s: %s", target, strings.Join(candidates, " or "))),
+		"say which: %s", mapFlag(target, candidates[0]))
 }
 
 // layout finds the parts of an item among the columns of a row. It decides nothing, so

@@ -103,6 +103,8 @@ func TestTrouble(t *testing.T) {
 		{"null response", "a.jsonl", `{"response":null}`, dataset.Source{}, "FILE:1: the response is null", "a system that gave nothing has the empty text as its response"},
 		{"two responses", "a.jsonl", `{"pred":"a","output":"b"}`, dataset.Source{}, "FILE:1: cannot tell which column holds the response: pred or output", "say which: --map response=pred"},
 		{"two references", "a.jsonl", `{"response":"r","gold":"a","answer":"b"}`, dataset.Source{}, "FILE:1: cannot tell which column holds the references: answer or gold", ""},
+		{"same name in two cases", "a.jsonl", `{"response":"r","Response":"s"}`, dataset.Source{}, "FILE:1: cannot tell which column holds the response: response or Response", "say which: --map response=response"},
+		{"same name in two cases later", "a.jsonl", `{"response":"r"}` + "\n" + `{"RESPONSE":"s","response":"r"}`, dataset.Source{}, "FILE:2: cannot tell which column holds the response: RESPONSE or response", ""},
 		{"both of our names", "a.jsonl", `{"response":"r","references":["a"],"reference":"b"}`, dataset.Source{}, "FILE:1: cannot tell which column holds the references: references or reference", ""},
 		{"another column later", "a.jsonl", `{"response":"r","gold":"a"}` + "\n" + `{"response":"r","answer":"b"}`, dataset.Source{}, `FILE:2: column "answer" holds the references here, but "gold" did before`, ""},
 		{"our own name later", "a.jsonl", `{"response":"r","gold":"a"}` + "\n" + `{"response":"r","gold":"a","references":"b"}`, dataset.Source{}, `FILE:2: column "references" holds the references here, but "gold" did before`, ""},
