@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // A Model answers prompts. Clients of vendors, fakes and replays are models, and so are the
@@ -181,6 +183,34 @@ type Reply struct {
 
 	// Key is the cache key of the reply, "" if it is not cached.
 	Key string `json:"key,omitempty"`
+}
+
+// Failure returns why the reply has no text to read: the model refused, a filter stopped it,
+// or it is empty. It returns nil for any other reply.
+func (r Reply) Failure() *Failure {
+	// Python, whose programs are ported here, also counts these separators as white space.
+	empty := strings.TrimFunc(r.Text, func(c rune) bool { return unicode.IsSpace(c) || c >= 0x1c && c <= 0x1f }) == ""
+	switch {
+	case r.Refusal != "":
+		return Failf(Refused, "%s", clip(r.Refusal))
+	case r.Stop == StopFilter:
+		return Failf(Refused, "stopped by a content filter")
+	case empty && r.Stop == StopLength:
+		return Failf(Truncated, "the limit of tokens was reached before the reply began")
+	case empty:
+		return Failf(Empty, "the reply has no text")
+	}
+	return nil
+}
+
+// clip shortens a text so that it fits into a message.
+func clip(s string) string {
+	const most = 40
+	runes := []rune(strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\n", " "))
+	if len(runes) <= most {
+		return string(runes)
+	}
+	return string(runes[:most-1]) + "…"
 }
 
 // Usage counts the tokens of one call.

@@ -1,7 +1,9 @@
 package deem
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -62,6 +64,28 @@ func NoteCall(ctx context.Context, c Call) {
 		l.calls = append(l.calls, c)
 		l.mu.Unlock()
 	}
+}
+
+// Ask makes one call and records it in the ledger of ctx. If the call failed for this item
+// alone, the error is a [*Failure]; an error that ends the run is returned unchanged.
+func Ask(ctx context.Context, m Model, req Request) (Reply, error) {
+	call := Call{Model: m.Name(), Request: req.Hash(), Started: time.Now().UTC()}
+	reply, err := m.Complete(ctx, req)
+	if err == nil {
+		call.Reply = &reply
+		NoteCall(ctx, call)
+		return reply, nil
+	}
+	me, ok := errors.AsType[*ModelError](err)
+	if !ok || ctx.Err() != nil {
+		return Reply{}, err
+	}
+	call.Error, call.Attempts = me.Error(), me.Attempts
+	NoteCall(ctx, call)
+	if me.Fatal {
+		return Reply{}, err
+	}
+	return Reply{}, &Failure{Kind: cmp.Or(me.Kind, Provider), Detail: me.Error()}
 }
 
 // TrialOf returns the trial that ctx belongs to, 0 without a ledger.

@@ -13,11 +13,9 @@
 package judge
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"deem"
 	"deem/internal/text"
@@ -97,7 +95,7 @@ func (j *asker) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if d, ok := j.protocol.(Dialogue); ok {
 		return d.Talk(it, func(req deem.Request) (deem.Reply, error) {
 			req.Trial = deem.TrialOf(ctx)
-			reply, err := ask(ctx, j.model, req)
+			reply, err := deem.Ask(ctx, j.model, req)
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -109,7 +107,7 @@ func (j *asker) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 		return deem.Verdict{}, err
 	}
 	req.Trial = deem.TrialOf(ctx)
-	reply, err := ask(ctx, j.model, req)
+	reply, err := deem.Ask(ctx, j.model, req)
 	if err != nil {
 		return deem.Verdict{}, err
 	}
@@ -130,17 +128,10 @@ func (j *asker) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 // Read returns the verdict that the reply gives on the item under p. It rejects refused,
 // filtered, truncated and empty replies in the same way for every protocol.
 func Read(p Protocol, it deem.Item, reply deem.Reply) (deem.Verdict, error) {
-	said, cut := text.Strip(reply.Text), reply.Stop == deem.StopLength
-	switch {
-	case reply.Refusal != "":
-		return deem.Verdict{}, deem.Failf(deem.Refused, "%s", clip(reply.Refusal))
-	case reply.Stop == deem.StopFilter:
-		return deem.Verdict{}, deem.Failf(deem.Refused, "stopped by a content filter")
-	case said == "" && cut:
-		return deem.Verdict{}, deem.Failf(deem.Truncated, "the limit of tokens was reached before the reply began")
-	case said == "":
-		return deem.Verdict{}, deem.Failf(deem.Empty, "the reply has no text")
+	if f := reply.Failure(); f != nil {
+		return deem.Verdict{}, f
 	}
+	said, cut := text.Strip(reply.Text), reply.Stop == deem.StopLength
 	v, err := p.Read(it, reply)
 	f, ok := errors.AsType[*deem.Failure](err)
 	if !ok || f.Kind != deem.Unparseable && f.Kind != deem.Contradictory && f.Kind != deem.Empty {
@@ -195,28 +186,6 @@ const longReply = 4 << 20
 
 // reading is a semaphore for the long reply that is being read.
 var reading = make(chan struct{}, 1)
-
-// ask makes one call and records it in the ledger. An error that ends the item is a
-// *[deem.Failure]; an error that ends the run is returned unchanged.
-func ask(ctx context.Context, m deem.Model, req deem.Request) (deem.Reply, error) {
-	call := deem.Call{Model: m.Name(), Request: req.Hash(), Started: time.Now().UTC()}
-	reply, err := m.Complete(ctx, req)
-	if err == nil {
-		call.Reply = &reply
-		deem.NoteCall(ctx, call)
-		return reply, nil
-	}
-	me, ok := errors.AsType[*deem.ModelError](err)
-	if !ok || ctx.Err() != nil {
-		return deem.Reply{}, err
-	}
-	call.Error, call.Attempts = me.Error(), me.Attempts
-	deem.NoteCall(ctx, call)
-	if me.Fatal {
-		return deem.Reply{}, err
-	}
-	return deem.Reply{}, &deem.Failure{Kind: cmp.Or(me.Kind, deem.Provider), Detail: me.Error()}
-}
 
 // A Readable protocol has named readings: parsers that turn a reply into a verdict.
 type Readable interface {
