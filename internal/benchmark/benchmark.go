@@ -96,6 +96,7 @@ type Category struct {
 	ID       string   // as in the items
 	Name     string   // as in upstream's paper
 	Names    []string // other names in use
+	Others   []string // names by which some publications call it and upstream calls another
 	Items    int
 	Faulty   int  // items whose reference is known to be wrong
 	Optional bool // most published scores exclude it
@@ -122,6 +123,10 @@ type Benchmark struct {
 	// Categories are those of the published files, for benchmarks with right and wrong
 	// items whose published tables show percentages by category.
 	Categories []Category
+
+	// Conversations are the numbers of questions about each conversation of the published
+	// files, without the optional categories; nil if each question has its own.
+	Conversations []int
 
 	// Readings are the names of the readings, the default first.
 	Readings []string

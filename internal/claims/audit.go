@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -80,11 +81,13 @@ const (
 	KindNoCount    = "no-count"    // no whole number of questions gives the percentage
 	KindRuns       = "runs"        // it needs several runs
 	KindTruncated  = "truncated"   // digits were truncated, not rounded
+	KindRounded    = "rounded"     // a number was rounded before it was printed
 	KindCount      = "count"       // a percentage and its count differ
 	KindSize       = "size"        // the denominator of a count differs from the size of the category
 	KindCountsSum  = "counts-sum"  // the counts do not add up to the overall
 	KindSum        = "sum"         // the parts do not give the overall
 	KindPlainMean  = "plain-mean"  // the overall is the plain mean of the parts
+	KindNaming     = "naming"      // the numbers fit another naming of the categories
 	KindReading    = "reading"     // the numbers fit categories other than those of the columns
 	KindMixed      = "mixed"       // rows of one table fit different categories
 	KindAboveFault = "above-label" // a score above what the errors in the answer key allow
@@ -160,21 +163,26 @@ func (a *auditor) row(row Row) {
 		a.columns, a.line = nil, line{steps: &a.steps}
 	}
 	var whole Column
+	overlap := a.t.Overlap
 	if a.t.Overall != nil && row.Overall.says() {
 		whole = *a.t.Overall
 		for _, n := range a.line.sizes {
 			a.line.total += n
 		}
-		if whole.Size == 0 && len(a.columns) == len(a.t.Columns) {
+		if whole.Size == 0 && len(a.columns) > 0 && len(a.columns) == len(a.t.Columns) {
 			whole.Size = a.line.total // no header gives the sizes, but the counts do
 		}
+		if whole.Size = cmp.Or(row.Size, whole.Size); whole.Size == 0 && row.Overall.Count != nil {
+			whole.Size = row.Overall.Count.Of
+		}
+		overlap = overlap || whole.Size < a.line.total
 		a.line.total = whole.Size
 	}
 	if whole.Size > 0 {
 		a.count(whole.Name, whole.Size, row.Overall)
 	}
 	switch {
-	case whole.Size > 0 && a.t.Overlap:
+	case whole.Size > 0 && overlap:
 		a.needsRuns(whole.Name, whole.Size, row.Overall)
 	case whole.Size > 0:
 		a.line.overall = row.Overall
@@ -184,9 +192,10 @@ func (a *auditor) row(row Row) {
 	}
 	fits := a.line.fits(a.most)
 	a.r.Systems = append(a.r.Systems, System{Name: row.Name, Fits: append([]Fit{}, fits...), Read: ReadAsLabelled})
-	if len(fits) > 0 {
+	switch {
+	case len(fits) > 0:
 		a.possible(fits)
-	} else {
+	case !a.otherNaming() && !a.hiddenMean():
 		a.impossible()
 	}
 	if len(fits) == 0 || fits[0].Runs > 1 {
@@ -224,7 +233,7 @@ func (a *auditor) count(column string, size int64, c Cell) {
 	if c.Count == nil {
 		return
 	}
-	if exact := big.NewRat(100*c.Count.Right, c.Count.Of); c.Percent != nil && !c.allows(exact, Nearest) && !c.allows(exact, Truncated) {
+	if exact := big.NewRat(100*c.Count.Right, c.Count.Of); c.Percent != nil && !c.allows(exact, Loose) {
 		a.find(KindCount, true, column, "%d of %d is %s%%, not %s. One of the three numbers is not what it says; arithmetic does not show which.",
 			c.Count.Right, c.Count.Of, exact.FloatString(max(2, c.Percent.decimals)), c.Percent)
 	}
@@ -257,7 +266,7 @@ func (a *auditor) countsSum() {
 		return
 	}
 	exact := big.NewRat(100*sum.Right, sum.Of)
-	if o.Count != nil && *o.Count == sum || o.Count == nil && (o.allows(exact, Nearest) || o.allows(exact, Truncated)) {
+	if o.Count != nil && *o.Count == sum || o.Count == nil && (o.allows(exact, Loose) || o.allows(a.line.printedMean(false), Loose)) {
 		return
 	}
 	a.find(KindCountsSum, true, a.t.Overall.Name, "the counts add up to %s of %s (%s%%), and the overall is %s. Either they are counts of other questions or one of them is misprinted; arithmetic does not show which.",
@@ -273,6 +282,9 @@ func (a *auditor) possible(fits []Fit) {
 			a.needsRuns(a.columns[i].Name, a.line.sizes[i], c)
 		}
 		a.find(KindRuns, false, "", "the row is not possible as one run, and is possible as a mean of %d runs. Arithmetic does not show that there were so many.", f.Runs)
+	}
+	if f.Parts == Loose {
+		a.find(KindRounded, false, "", "the row is possible only if a number was rounded before it was printed, as 85.046 to 85.05 and then 85.1, or as 96.6 to 97 and then 97.0.")
 	}
 	if f.Parts == Truncated || f.Overall == Truncated {
 		where := "the overall"
@@ -295,13 +307,55 @@ func (a *auditor) possible(fits []Fit) {
 		a.line.overall, words.Count(int(a.line.total), "question"), weighted)
 }
 
+// otherNaming reports whether the row is possible in the other naming of the categories that
+// is in use.
+func (a *auditor) otherNaming() bool {
+	l := a.line
+	l.sizes = slices.Clone(l.sizes)
+	var names []string
+	for i, c := range a.columns {
+		if c.Other > 0 && c.Other != c.Size {
+			l.sizes[i] = c.Other
+			names = append(names, fmt.Sprintf("%s has %s", c.Name, words.Comma(int(c.Other))))
+		}
+	}
+	if len(names) == 0 || len(l.fits(a.most)) == 0 {
+		return false
+	}
+	a.find(KindNaming, false, "", "the row is not possible with the sizes of %s, and is possible in another naming of its categories that is in use: %s questions. Compare it only with rows that use the same names.",
+		a.t.Benchmark, strings.Join(names, ", "))
+	return true
+}
+
+// hiddenMean reports whether an overall without parts is possible as a plain mean of groups
+// that the table does not show.
+func (a *auditor) hiddenMean() bool {
+	if len(a.line.parts) > 0 {
+		return false
+	}
+	for _, p := range a.t.Hidden {
+		l := line{overall: a.line.overall, sizes: p.Sizes, steps: &a.steps}
+		ranges := make([][2]int64, len(p.Sizes))
+		l.parts = make([]Cell, len(p.Sizes))
+		for i, n := range p.Sizes {
+			ranges[i], l.parts[i] = [2]int64{0, n}, Cell{Count: &Count{0, n}}
+		}
+		if l.plainMean(ranges, 1, Nearest) {
+			a.find(KindPlainMean, false, a.t.Overall.Name, "no whole number of %s gives %s, and a plain mean over %s can. Arithmetic does not show that it is one.",
+				words.Count(int(a.line.total), "question"), a.line.overall, p.Name)
+			return true
+		}
+	}
+	return false
+}
+
 // needsRuns reports that one run does not give a number.
 func (a *auditor) needsRuns(column string, size int64, c Cell) (runs int) {
 	runs, m := c.fewestRuns(size, a.most)
 	none := fmt.Sprintf("no whole number of %s gives %s", words.Count(int(size), "question"), c)
-	switch runs {
-	case 1:
-	case 0:
+	switch {
+	case runs == 1:
+	case runs == 0:
 		more := "No mean of up to " + words.Comma(maxRuns) + " runs gives it either."
 		if r, _ := c.fewestRuns(size, maxRuns); r > 0 {
 			more = fmt.Sprintf("A mean of %d runs could.", r)
@@ -337,7 +391,7 @@ func (a *auditor) impossible() {
 		a.needsRuns(a.t.Overall.Name, a.line.total, a.line.overall)
 		return
 	}
-	alone := a.partsAlone()
+	alone := a.partsAlone().fits(a.most)
 	switch {
 	case len(alone) > 0:
 		a.sum(alone[0])
@@ -417,11 +471,12 @@ func (a *auditor) otherReading(possible bool) {
 	case len(readings) > 1:
 		read, reading = ReadSeveral, a.assign(readings[0])
 		a.find(KindReading, false, "", "as one run the numbers fit %d other readings of the columns, for example: %s. That the numbers fit does not show that the columns were swapped.", len(readings), a.spellReading(reading))
-	case !possible && len(a.partsAlone()) == 0:
+	case !possible && len(a.partsAlone().fitsWith(a.most, roundings)) == 0:
 		best, gap := a.line.nearest()
 		if before := a.line.gap(); before >= gap+1 {
 			reading = a.assign(best)
-			a.find(KindReading, false, "", "no reading of the columns fits as one run. The nearest misses by %.1f questions, as labelled the row misses by %.1f: %s.", gap, before, a.spellReading(reading))
+			a.find(KindReading, false, "", "no reading of the columns fits as one run. The nearest misses by %s, as labelled the row misses by %s: %s.",
+				spellGap(gap), spellGap(before), a.spellReading(reading))
 		}
 	}
 	if s := &a.r.Systems[len(a.r.Systems)-1]; !possible {
@@ -429,11 +484,19 @@ func (a *auditor) otherReading(possible bool) {
 	}
 }
 
-// partsAlone returns the fits of the parts without the overall.
-func (a *auditor) partsAlone() []Fit {
+// spellGap formats a number of questions that may be a fraction.
+func spellGap(questions float64) string {
+	if questions < 0.1 {
+		return "less than 0.1 questions"
+	}
+	return fmt.Sprintf("%.1f questions", questions)
+}
+
+// partsAlone returns the line without its overall.
+func (a *auditor) partsAlone() line {
 	l := a.line
 	l.overall = Cell{}
-	return l.fits(a.most)
+	return l
 }
 
 func (a *auditor) assign(reading []int) []Of {

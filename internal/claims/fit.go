@@ -47,8 +47,16 @@ type Fit struct {
 var roundings = [][2]Rounding{{Nearest, Nearest}, {Truncated, Truncated}, {Truncated, Nearest}, {Nearest, Truncated}}
 
 // fits returns the simplest ways in which the row may have been computed: of those with the
-// fewest runs, those with the first pair of roundings.
+// fewest runs, those with the first pair of roundings. Numbers that were rounded before are
+// tried last.
 func (l line) fits(most int) []Fit {
+	if list := l.fitsWith(most, roundings); len(list) > 0 {
+		return list
+	}
+	return l.fitsWith(most, [][2]Rounding{{Loose, Loose}})
+}
+
+func (l line) fitsWith(most int, roundings [][2]Rounding) []Fit {
 	for r := 1; r <= most; r++ {
 		for _, m := range roundings {
 			if list := l.fitsAs(r, m[0], m[1]); len(list) > 0 {
@@ -90,7 +98,7 @@ func (l line) fitsAs(runs int, parts, overall Rounding) []Fit {
 		list = append(list, Fit{Weighted, runs, parts, overall, true, f.Lo, f.Hi})
 	}
 	switch {
-	case len(l.parts) == 0:
+	case len(l.parts) == 0 || l.overall.Count != nil: // a printed count is not a mean
 	case l.plainMean(ranges, runs, overall):
 		list = append(list, Fit{Plain, runs, parts, overall, false, f.Lo, f.Hi})
 	case l.overall.allows(l.printedMean(false), overall):
@@ -155,34 +163,39 @@ func (l line) plainMean(ranges [][2]int64, runs int, m Rounding) bool {
 	scale := float64(len(den)) / 100 / float64(b.den)
 	least, most := float64(b.lo)*scale, float64(b.hi)*scale
 	const slack = 1e-9 // far smaller than any step, far larger than any rounding error
-	var search func(i int, sum float64, exact *big.Rat) bool
-	search = func(i int, sum float64, exact *big.Rat) bool {
-		if !l.step() {
+	// What the parts from the i-th on can add.
+	below, above := make([]float64, len(den)+1), make([]float64, len(den)+1)
+	for i := len(den) - 1; i >= 0; i-- {
+		below[i] = below[i+1] + float64(lo[i])/float64(den[i])
+		above[i] = above[i+1] + float64(hi[i])/float64(den[i])
+	}
+	counts := make([]int64, len(den))
+	var search func(i int, sum float64) bool
+	search = func(i int, sum float64) bool {
+		switch {
+		case !l.step():
+			return true
+		case i == len(den):
+			mean := new(big.Rat)
+			for j, k := range counts {
+				mean.Add(mean, big.NewRat(100*k, den[j]))
+			}
+			return b.has(mean.Quo(mean, big.NewRat(int64(len(den)), 1)))
+		case sum+below[i] > least+slack && sum+above[i] < most-slack:
 			return true
 		}
-		if i == len(den) {
-			mean := new(big.Rat).Mul(exact, big.NewRat(100, int64(len(den))))
-			return b.has(mean)
-		}
-		below, above := sum, sum
-		for j := i; j < len(den); j++ {
-			below += float64(lo[j]) / float64(den[j])
-			above += float64(hi[j]) / float64(den[j])
-		}
-		if below > most+slack || above < least-slack {
-			return false
-		}
-		if below > least+slack && above < most-slack {
-			return true
-		}
-		for k := lo[i]; k <= hi[i]; k++ {
-			if search(i+1, sum+float64(k)/float64(den[i]), new(big.Rat).Add(exact, big.NewRat(k, den[i]))) {
+		n := float64(den[i])
+		first := max(lo[i], int64(math.Ceil((least-slack-sum-above[i+1])*n)))
+		last := min(hi[i], int64(math.Floor((most+slack-sum-below[i+1])*n)))
+		for k := first; k <= last; k++ {
+			counts[i] = k
+			if search(i+1, sum+float64(k)/n) {
 				return true
 			}
 		}
 		return false
 	}
-	return len(den) > 0 && search(0, 0, new(big.Rat))
+	return len(den) > 0 && search(0, 0)
 }
 
 // readings returns the ways to assign the sizes to the parts under which the whole row can
@@ -199,7 +212,7 @@ func (l line) readings() ([][]int, bool) {
 		}
 		i := len(assigned)
 		if i == len(l.parts) {
-			if len(l.as(assigned).fits(1)) > 0 {
+			if len(l.as(assigned).fitsWith(1, roundings)) > 0 {
 				found = append(found, slices.Clone(assigned))
 			}
 			return
@@ -216,7 +229,7 @@ func (l line) readings() ([][]int, bool) {
 				continue
 			}
 			tried[l.sizes[j]] = true
-			if runs, _ := l.parts[i].fewestRuns(l.sizes[j], 1); runs == 0 {
+			if !l.parts[i].isOneRun(l.sizes[j]) {
 				continue
 			}
 			used[j] = true
@@ -253,7 +266,7 @@ func (l line) gap() float64 {
 		}
 		lo, hi := c.span()
 		lo, hi = lo*n, hi*n
-		if runs, _ := c.fewestRuns(l.sizes[i], 1); runs == 0 {
+		if !c.isOneRun(l.sizes[i]) {
 			gap += min(lo-math.Floor(lo), math.Ceil(hi)-hi)
 		}
 		least, most = least+lo, most+hi
@@ -272,8 +285,8 @@ func (c Cell) span() (lo, hi float64) {
 		v := float64(c.Count.Right) / float64(c.Count.Of)
 		return v, v
 	}
-	near, cut := c.Percent.bounds(Nearest), c.Percent.bounds(Truncated)
-	return float64(near.lo) / float64(near.den) / 100, float64(cut.hi) / float64(cut.den) / 100
+	b := c.Percent.bounds(Loose)
+	return float64(b.lo) / float64(b.den) / 100, float64(b.hi) / float64(b.den) / 100
 }
 
 // maxNearest is the maximum number of parts that are permuted to find the nearest reading.

@@ -33,6 +33,10 @@ type Rounding string
 const (
 	Nearest   Rounding = "nearest"
 	Truncated Rounding = "truncated"
+
+	// Loose covers the others, and numbers that were rounded before they were printed: 85.046
+	// becomes 85.05 and then 85.1, and 96.6 becomes 97 and then 97.0.
+	Loose Rounding = "loose"
 )
 
 // bounds are the exact percentages that are printed as one number: from lo/den to hi/den,
@@ -44,8 +48,15 @@ type bounds struct {
 
 func (p Percent) bounds(m Rounding) bounds {
 	den := 2 * pow10(p.decimals)
-	if m == Truncated {
+	switch m {
+	case Truncated:
 		return bounds{2 * p.units, 2*p.units + 2, den, true}
+	case Loose:
+		for p.decimals > 0 && p.units%10 == 0 {
+			p = Percent{p.units / 10, p.decimals - 1}
+		}
+		// Rounding at one more decimal first moves the lower end by a twentieth of a unit.
+		return bounds{20*p.units - 11, 20*p.units + 20, 20 * pow10(p.decimals), true}
 	}
 	return bounds{2*p.units - 1, 2*p.units + 1, den, false}
 }
@@ -82,16 +93,25 @@ func (c Cell) counts(n int64, runs int, m Rounding) (lo, hi int64) {
 	return 0, r * n
 }
 
-// fewestRuns returns the smallest number of runs whose mean can be the cell, or 0.
+// fewestRuns returns the smallest number of runs whose mean can be the cell, or 0. Only if no
+// number of runs gives it as printed does a number that was rounded before count.
 func (c Cell) fewestRuns(n int64, most int) (int, Rounding) {
-	for r := 1; r <= most; r++ {
-		for _, m := range []Rounding{Nearest, Truncated} {
-			if lo, hi := c.counts(n, r, m); lo <= hi {
-				return r, m
+	for _, roundings := range [][]Rounding{{Nearest, Truncated}, {Loose}} {
+		for r := 1; r <= most; r++ {
+			for _, m := range roundings {
+				if lo, hi := c.counts(n, r, m); lo <= hi {
+					return r, m
+				}
 			}
 		}
 	}
 	return 0, Nearest
+}
+
+// isOneRun reports whether one run gives the cell as printed.
+func (c Cell) isOneRun(n int64) bool {
+	runs, m := c.fewestRuns(n, 1)
+	return runs == 1 && m != Loose
 }
 
 // says reports whether the cell contains a number.
@@ -118,8 +138,7 @@ var (
 func parseCell(text string) (Cell, error) {
 	plain := strings.TrimSpace(strings.Trim(strings.TrimSpace(text), "*_`†‡↑↓~"))
 	c := Cell{Text: plain}
-	switch strings.ToLower(plain) {
-	case "", "-", "–", "—", "n/a", "na", "null", "none", "?", "--":
+	if isBlank(plain) {
 		return c, nil
 	}
 	value, _, _ := strings.Cut(plain, "±")
@@ -153,6 +172,20 @@ func parseCell(text string) (Cell, error) {
 		c.Percent = &p
 	}
 	return c, nil
+}
+
+// asShareOf reports whether k of n can be printed as the percentage.
+func (p Percent) asShareOf(k, n int64) bool {
+	return p.bounds(Loose).has(big.NewRat(100*k, n)) || p.asShare().bounds(Loose).has(big.NewRat(100*k, n))
+}
+
+// isBlank reports whether a field has no number.
+func isBlank(text string) bool {
+	switch strings.ToLower(text) {
+	case "", "-", "–", "—", "n/a", "na", "null", "none", "?", "--":
+		return true
+	}
+	return false
 }
 
 // asShare converts a share between 0 and 1 to a percentage: .9130 is 91.30%.

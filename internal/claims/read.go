@@ -18,8 +18,8 @@ import (
 type Options struct {
 	Benchmark string // whose sizes are used; "" uses the file's benchmark
 
-	// Known returns the categories of a known benchmark.
-	Known func(benchmark string) ([]Category, error)
+	// Known returns the sizes of a known benchmark.
+	Known func(benchmark string) (Benchmark, error)
 }
 
 // A field is one field of a table with its position.
@@ -34,6 +34,7 @@ type grid struct {
 	rows      [][]field
 	benchmark field // as named in the file
 	total     field // the size of the whole, if the file gives it
+	turned    bool  // the rows were columns in the file
 	notes     []string
 }
 
@@ -81,7 +82,7 @@ func Read(name string, data []byte, o Options) (*Table, error) {
 		}
 	}
 	t := &Table{File: g.file, Benchmark: cmp.Or(o.Benchmark, strings.TrimSpace(g.benchmark.text)), Notes: g.notes}
-	var known []Category
+	var known Benchmark
 	if t.Benchmark != "" {
 		var err error
 		if known, err = o.Known(t.Benchmark); err != nil {
@@ -91,14 +92,8 @@ func Read(name string, data []byte, o Options) (*Table, error) {
 			return nil, err
 		}
 	}
-	if g.categoriesInRows(known) {
-		rows := make([][]field, len(g.rows[0]))
-		for i := range rows {
-			for _, row := range g.rows {
-				rows[i] = append(rows[i], row[i])
-			}
-		}
-		g.rows = rows
+	if g.categoriesInRows(t.Benchmark, known.Categories) {
+		g.rows, g.turned = transposed(g.rows), true
 	}
 	if err := t.columns(g, known); err != nil {
 		return nil, err
@@ -200,25 +195,11 @@ func (g *grid) csv(data []byte) error {
 	}
 }
 
-// Names that are not categories.
-var (
-	overallNames = names("overall", "total", "all", "average", "avg", "mean", "overall score", "overall accuracy", "accuracy", "score", "macro avg", "macro average", "micro avg", "weighted average")
-	sizeNames    = names("n", "size", "sizes", "questions", "items", "count", "#", "no. of questions", "number of questions", "num questions", "# questions", "n questions")
-)
-
-func names(list ...string) map[string]bool {
-	m := map[string]bool{}
-	for _, name := range list {
-		m[fold(name)] = true
-	}
-	return m
-}
-
 // fold normalizes names that differ in case, spaces and punctuation.
 func fold(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
-		if strings.ContainsRune(" \t-_.:*`()/", r) {
+		if strings.ContainsRune(" \t-_.:*`()[]/%↑↓", r) {
 			continue
 		}
 		b.WriteRune(r)
@@ -226,18 +207,28 @@ func fold(name string) string {
 	return b.String()
 }
 
-// sizedName matches a name with its size: "multi-hop (n=282)", "multi-hop (282 questions)".
-var sizedName = regexp.MustCompile(`(?i)^(.*?)[\s,;:]*[(\[]?\s*(?:n\s*=\s*([\d,]+)|([\d,]+)\s*(?:questions|items))\s*[)\]]?$`)
+var (
+	// unit matches the unit behind a name: "Accuracy (%)", "Accuracy %", "Accuracy (%) ↑".
+	unit = regexp.MustCompile(`(?i)\s*(?:[(\[]\s*(?:in\s+)?(?:%|percent|pct)\s*[)\]]|[%↑↓])\s*$`)
 
-// splitName splits the size off a name. It is 0 if there is none.
+	// sizedName matches a name with its size: "multi-hop (n=282)", "multi-hop (282 questions)",
+	// "multi-hop (%, n=282)".
+	sizedName = regexp.MustCompile(`(?i)^(.*?)[\s,;:]*(?:[(\[]\s*(?:%\s*[,;]?\s*)?)?(?:n\s*=\s*([\d,]+)|([\d,]+)\s*(?:questions|items))\s*[)\]]?$`)
+)
+
+// splitName splits the size and the unit off a name. The size is 0 if there is none.
 func splitName(name string) (string, int64, error) {
 	name = strings.TrimSpace(strings.Trim(strings.TrimSpace(name), "*_`"))
+	for unit.MatchString(name) && unit.ReplaceAllString(name, "") != "" {
+		name = unit.ReplaceAllString(name, "")
+	}
 	m := sizedName.FindStringSubmatch(name)
 	if m == nil {
 		return name, 0, nil
 	}
 	n, err := parseSize(m[2] + m[3])
-	return strings.TrimSpace(strings.Trim(m[1], "*_`")), n, err
+	name = strings.TrimSpace(strings.Trim(m[1], "*_`"))
+	return strings.TrimSpace(unit.ReplaceAllString(name, "")), n, err
 }
 
 func parseSize(text string) (int64, error) {

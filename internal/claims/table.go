@@ -10,7 +10,7 @@ import (
 
 // Limits of the input. They keep every product below within 64 bits.
 const (
-	maxSize     = 10_000_000 // questions in a category
+	maxSize     = 1_000_000 // questions in a category
 	maxDecimals = 6
 	maxRuns     = 100 // the number of runs that are tried to find the smallest that gives a number
 	maxColumns  = 64
@@ -26,9 +26,12 @@ type Table struct {
 	Benchmark string // "" if the table gives its own sizes
 	Columns   []Column
 	Overall   *Column // nil if the table has no overall; its Size is that of the whole
+	Hidden    []Parts // what an overall without parts may be a plain mean of
 	Overlap   bool    // the categories share questions, so they do not add up
 	Rows      []Row
 	Notes     []string // what was left out or assumed while reading
+
+	sizes []int64 // the size that each row gives for its overall, 0 without one
 }
 
 // A Column is one category of questions.
@@ -37,6 +40,13 @@ type Column struct {
 	Category string // as in the benchmark, "" without a benchmark
 	Size     int64  // the number of questions; 0 if unknown
 	Faulty   int64  // the number of these with a reference known to be wrong
+	Other    int64  // the number of questions of the category that some others call so; 0 if there is none
+}
+
+// Parts are groups of questions that are known and not shown in the table.
+type Parts struct {
+	Name  string // for example "conversations"
+	Sizes []int64
 }
 
 // A Row is the numbers of one system.
@@ -44,6 +54,7 @@ type Row struct {
 	Name    string
 	Cells   []Cell // one for each of the table's columns
 	Overall Cell
+	Size    int64 // of the overall, if the row gives its own; else 0
 }
 
 // A Cell is one number as printed: a percentage, a count such as 646/670, both or neither.
@@ -59,10 +70,20 @@ type Count struct {
 	Of    int64 `json:"of"`
 }
 
+// A Benchmark has the sizes of a known benchmark.
+type Benchmark struct {
+	Categories []Category
+
+	// Conversations are the numbers of questions about each conversation, without those of
+	// optional categories; nil if each question has its own.
+	Conversations []int64
+}
+
 // A Category is a category of a known benchmark.
 type Category struct {
 	ID, Name string
 	Names    []string // other names in use
+	Others   []string // names by which some call this category and most call another
 	Size     int64
 	Faulty   int64 // questions whose reference is known to be wrong
 	Optional bool  // excluded from an overall without parts

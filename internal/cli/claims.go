@@ -26,8 +26,9 @@ its 95% interval. It reports a number that no count produces, parts that do not 
 to the overall, an overall that is a plain mean, numbers that fit other categories than
 the columns name, and a score above what the known errors of the answer key allow.
 
-A number is called impossible only if no rounding and no mean of a few runs produces it.
-Each finding says what the arithmetic does not show.
+A number is called impossible only if no rounding, not even of a number rounded before,
+and no mean of a few runs produces it. Each finding says what the arithmetic does not
+show.
 
 EXIT STATUS
   0 nothing is impossible   1 error   2 wrong usage or input   4 something is impossible`
@@ -84,14 +85,14 @@ func (a *app) claimsCommand() *cobra.Command {
 			return nil
 		},
 	}
-	o.Known = knownCategories
+	o.Known = knownSizes
 	cmd.Flags().StringVar(&o.Benchmark, "benchmark", "", "use the categories of this `benchmark`, such as locomo")
 	cmd.Flags().IntVar(&runs, "runs", claims.DefaultRuns, "a number may be the mean of up to `n` runs")
 	return cmd
 }
 
-// knownCategories returns the known categories of a benchmark.
-func knownCategories(name string) ([]claims.Category, error) {
+// knownSizes returns the sizes of a benchmark.
+func knownSizes(name string) (claims.Benchmark, error) {
 	b, _ := benchmark.All().Named(name)
 	if len(b.Categories) == 0 {
 		var sized []string
@@ -100,11 +101,16 @@ func knownCategories(name string) ([]claims.Category, error) {
 				sized = append(sized, b.Name)
 			}
 		}
-		return nil, usage.Mark(usage.Unknown("benchmark with known sizes", name, sized))
+		return claims.Benchmark{}, usage.Mark(usage.Unknown("benchmark with known sizes", name, sized))
 	}
-	var list []claims.Category
+	known := claims.Benchmark{}
 	for _, c := range b.Categories {
-		list = append(list, claims.Category{ID: c.ID, Name: c.Name, Names: c.Names, Size: int64(c.Items), Faulty: int64(c.Faulty), Optional: c.Optional})
+		known.Categories = append(known.Categories, claims.Category{
+			ID: c.ID, Name: c.Name, Names: c.Names, Others: c.Others, Size: int64(c.Items), Faulty: int64(c.Faulty), Optional: c.Optional,
+		})
 	}
-	return list, nil
+	for _, n := range b.Conversations {
+		known.Conversations = append(known.Conversations, int64(n))
+	}
+	return known, nil
 }
