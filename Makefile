@@ -63,7 +63,6 @@ build: ## build bin/deem, one static binary
 test: $(TOOLS)/gotestsum ## run every test, and install what that needs
 	scripts/need.sh cc clients postgres chromium python npm packagers
 	scripts/minilm.sh $(TOOLS)/minilm
-	scripts/wordnet.sh $(TOOLS)/wordnet
 	scripts/llama-server.sh $(TOOLS)/llama
 	scripts/axe.sh $(TOOLS)/axe
 	scripts/test.sh $(TOOLS)/bin/gotestsum $(TOOLS)/test.json $(TESTTIME)

@@ -23,9 +23,8 @@ type Parts struct {
 	// members, once for each model.
 	Model func(name, settings string) (deem.Model, error)
 
-	Embedder  rule.Embedder         // for the rule that compares meanings
-	Thesaurus rule.Thesaurus        // for the rule that uses synonyms
-	Labels    map[string]deem.Judge // label files by the name of their judge
+	Embedder rule.Embedder         // for the rule that compares meanings
+	Labels   map[string]deem.Judge // label files by the name of their judge
 
 	// Around, if set, wraps every member.
 	Around func(deem.Judge) deem.Judge
@@ -178,11 +177,6 @@ func (p Parts) named(s judge.Spec) (deem.Judge, error) {
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("this deem has no rule %s", s.Name)
-	case rule.NeedsThesaurus(s.Name) && p.Thesaurus == nil:
-		return nil, deem.WithHint(fmt.Errorf("judge %s needs WordNet", s.Name),
-			"--wordnet names a folder with the database files of WordNet 3.0; meteor/stem needs none")
-	case rule.NeedsThesaurus(s.Name):
-		j = rule.METEOR(p.Thesaurus)
 	case rule.NeedsEmbedder(s.Name) && p.Embedder == nil:
 		return nil, deem.WithHint(fmt.Errorf("judge %s needs embeddings", s.Name),
 			"--embeddings names a folder with a sentence model's files, or a model of a server: openai:text-embedding-3-small, ollama:nomic-embed-text")

@@ -94,7 +94,7 @@ func JudgeNames() []string {
 // KnownRule reports whether a name is that of a rule, or of several. It is used for names
 // from clients, which must not cause files to be opened.
 func KnownRule(name string) bool {
-	for _, part := range together(name) {
+	for _, part := range strings.Split(name, "+") {
 		if _, ok := benchmark.All().OfJudge(part); !ok && !slices.Contains(ruleNames(), part) {
 			return false
 		}
@@ -128,7 +128,6 @@ func ownName(file, name string) error {
 // JudgeOptions are options that change a judge.
 type JudgeOptions struct {
 	Embedder    rule.Embedder     // for the judge that compares meanings; may be nil
-	Thesaurus   rule.Thesaurus    // for the judge that uses synonyms; may be nil
 	With        map[string]string // options specific to a benchmark
 	Reading     string
 	Pass        Optional[float64]
@@ -169,10 +168,10 @@ func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 		spec.Model = name
 		return Choice{Spec: spec}, nil
 	}
-	if names := together(name); len(names) > 1 && !LooksLikeFile(name) {
+	if names := strings.Split(name, "+"); len(names) > 1 && !LooksLikeFile(name) {
 		c := Choice{
 			Spec:  judge.Spec{Kind: judge.KindRules, Name: strings.Join(names, "+")},
-			parts: Parts{Embedder: o.Embedder, Thesaurus: o.Thesaurus},
+			parts: Parts{Embedder: o.Embedder},
 		}
 		for _, name := range names {
 			one, err := Choose(name, o, true)
@@ -189,7 +188,7 @@ func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 	if b, ok := benchmark.All().OfJudge(name); ok {
 		return ChooseBenchmark(b, name, o)
 	}
-	parts := Parts{Embedder: o.Embedder, Thesaurus: o.Thesaurus}
+	parts := Parts{Embedder: o.Embedder}
 	if slices.Contains(ruleNames(), name) {
 		j, err := parts.named(judge.Spec{Name: name})
 		if err != nil {
@@ -247,19 +246,6 @@ func ProgramName(name string) (string, bool) {
 		return base, true
 	}
 	return u.Hostname(), true
-}
-
-// together splits "f1+rougeL+bleu". A name may itself end in +, like chrf++.
-func together(name string) []string {
-	var names []string
-	for _, part := range strings.Split(name, "+") {
-		if last := len(names) - 1; part == "" && last >= 0 {
-			names[last] += "+"
-		} else {
-			names = append(names, part)
-		}
-	}
-	return names
 }
 
 // ChooseBenchmark returns a judge of a benchmark, which is used as published.

@@ -58,7 +58,7 @@ func chooseComposed(name string, o JudgeOptions, depth int) (Choice, bool, error
 func compositeOf(d *Composition, o JudgeOptions, depth int) (Choice, error) {
 	c := Choice{
 		Spec:  judge.Spec{Kind: d.Kind, Name: d.Name, Rule: d.Rule, Tie: d.Tie, Quorum: d.Quorum, Times: d.Times},
-		parts: Parts{Embedder: o.Embedder, Thesaurus: o.Thesaurus, Labels: map[string]deem.Judge{}},
+		parts: Parts{Embedder: o.Embedder, Labels: map[string]deem.Judge{}},
 	}
 	if d.Pass != 0 {
 		c.Spec.Pass = &d.Pass

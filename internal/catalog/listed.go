@@ -3,12 +3,13 @@ package catalog
 import (
 	"deem/internal/benchmark"
 	"deem/judge"
+	"deem/judge/rule"
 )
 
 // A Listed is a judge with its description.
 type Listed struct {
 	Name  string `json:"name"`
-	Kind  string `json:"kind,omitempty"` // "rule", or "model" if the judge uses one
+	Kind  string `json:"kind,omitempty"` // "rule", "metric" or "model": how it judges
 	About string `json:"about"`
 
 	// Origin says who published the judge, if that is known.
@@ -35,11 +36,22 @@ func Benchmarks() []ListedBenchmark {
 	return list
 }
 
+// ruleKind returns "metric" for a rule that says how similar two texts are, and "rule" for one
+// that says whether the response is correct.
+func ruleKind(name string) string {
+	if j, ok := rule.Named(name); ok {
+		if _, err := rule.WithPass(j, 1); err == nil {
+			return "metric"
+		}
+	}
+	return "rule"
+}
+
 // Judges returns the judges that need no file, in the order of [JudgeNames].
 func Judges() []Listed {
 	var list []Listed
 	for _, name := range ruleNames() {
-		list = append(list, Listed{Name: name, Kind: "rule", About: ruleAbout(name)})
+		list = append(list, Listed{Name: name, Kind: ruleKind(name), About: ruleAbout(name)})
 	}
 	for _, name := range judge.Builtins() {
 		d, _ := judge.Builtin(name)

@@ -35,11 +35,11 @@ var configKeys = []string{
 	"ask-above", "base-url", "ca-file", "concurrency", "data", "db", "embeddings", "errata", "exclude", "format", "gate", "headers",
 	"judge", "limit", "log", "log-level", "map", "max-cost", "max-tokens", "max-unjudged", "metrics", "model", "model-options", "notify", "pass",
 	"prices", "proxy", "reading", "responses", "retries", "rpm", "run-timeout", "system", "system-model", "temperature", "thinking", "timeout",
-	"tpm", "trials", "wordnet",
+	"tpm", "trials",
 }
 
 // pathKeys are the settings that name files, relative to the configuration file.
-var pathKeys = []string{"ca-file", "data", "db", "embeddings", "errata", "judge", "log", "prices", "responses", "wordnet"}
+var pathKeys = []string{"ca-file", "data", "db", "embeddings", "errata", "judge", "log", "prices", "responses"}
 
 // listKeys are the settings that may be lists.
 var listKeys = []string{"data", "exclude", "gate", "judge", "responses"}

@@ -192,7 +192,6 @@ var hintCases = []hintCase{
 	{when: "deem probe --data answers.jsonl --judge universal --model fake:gibberish", follow: "--max-unjudged => --max-unjudged 1"},
 	{when: "deem run --data answers.jsonl\ndeem agree last thumbs.csv", follow: "--yes-word => --yes-word up --no-word down\n--no-word => --no-word down --yes-word up"},
 	{when: "deem run --data answers.jsonl --judge semantic", follow: "--embeddings => --embeddings openai:text-embedding-3-small", past: true},
-	{when: "deem run --data answers.jsonl --judge meteor", follow: "--wordnet => --wordnet data.d", past: true},
 	{when: "deem run --data answers.jsonl\ndeem plan --data many.jsonl --split 100 --from last", follow: "deem run --data FILE --trials 3 --sample 100 => deem run --data many.jsonl --trials 3 --sample 100 --judge universal --model fake:labels=CORRECT|INCORRECT --temperature 1\ndeem plan --split 100 --from last"},
 	{when: "deem run --data answers.jsonl\ndeem agree last labels.csv --write-known known.yaml\ndeem run --data answers.jsonl --judge exact\ndeem agree last labels.csv --known known.yaml", follow: "deem show ITEM => deem show q1\n--write-known => deem agree last labels.csv --write-known new.yaml"},
 	{when: "deem rejudge strange.json", follow: "--map question=COLUMN,references=COLUMN,response=COLUMN,label=COLUMN => --map question=w,references=x,response=y,label=z\ndeem list formats"},

@@ -27,7 +27,7 @@ import (
 const listHelp = `List benchmarks, judges, models, formats, runs or schemas.
 
   deem list benchmarks   benchmarks that deem run knows, where to get their files, licences
-  deem list judges       judges, and whether they ask a model
+  deem list judges       judges, and whether they ask a model; --all adds text metrics
   deem list models       providers, and the models for tests
   deem list formats      file formats, and the columns that are recognised
   deem list runs         runs in the database; the first is "last", the second "last~1"
@@ -58,16 +58,16 @@ func (a *app) listCommand() *cobra.Command {
 			case what == "schemas" && a.json:
 				return writeJSON(a.out, map[string]json.RawMessage{"judge": judge.Schema, "deem.yaml": configSchema})
 			default:
-				return a.list(what)
+				return a.list(what, all)
 			}
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "runs: include runs over probes and runs without a record, which \"last\" does not count")
+	cmd.Flags().BoolVar(&all, "all", false, "runs: include runs over probes and runs without a record, which \"last\" does not count; judges: include text metrics, such as f1 and rougeL")
 	return cmd
 }
 
 // list prints judges, models, formats or the names of schemas.
-func (a *app) list(what string) error {
+func (a *app) list(what string, all bool) error {
 	var things []catalog.Listed
 	add := func(name, kind, about string) {
 		things = append(things, catalog.Listed{Name: name, Kind: kind, About: about})
@@ -75,6 +75,9 @@ func (a *app) list(what string) error {
 	switch what {
 	case "judges":
 		things = catalog.Judges()
+		if !all && !a.json {
+			things = slices.DeleteFunc(things, func(j catalog.Listed) bool { return j.Kind == "metric" })
+		}
 	case "models":
 		for _, v := range a.env.Vendors() {
 			about := v.About
@@ -118,6 +121,9 @@ func (a *app) list(what string) error {
 		fmt.Fprintf(a.out, "%-*s  %s%s\n", width, t.Name, kind, t.About)
 	}
 	if what == "judges" {
+		if !all {
+			fmt.Fprintln(a.out, "\nText metrics, such as f1 and rougeL: deem list judges --all.")
+		}
 		fmt.Fprintln(a.out, "\nA YAML file is a judge too: deem init --judge my-judge.yaml writes one to start from.\nA file of kind panel, repeat, cascade or pairwise makes one judge of others (docs/panel.md, docs/cascade.md).")
 	}
 	return nil

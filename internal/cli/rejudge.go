@@ -87,7 +87,7 @@ type rejudgeOptions struct {
 
 // rejudgeFlags are the flags of "deem run" for judges and models.
 var rejudgeFlags = []string{
-	"judge", "model", "data", "format", "with", "embeddings", "wordnet", "reading", "pass", "temperature", "max-tokens", "thinking", "concurrency", "trials",
+	"judge", "model", "data", "format", "with", "embeddings", "reading", "pass", "temperature", "max-tokens", "thinking", "concurrency", "trials",
 	"base-url", "header", "model-option", "proxy", "ca-file", "timeout", "run-timeout", "retries", "rpm", "tpm", "max-cost", "ask-above",
 	"yes", "prices", "batch", "batch-only", "batch-size", "batch-poll", "record", "fresh", "retry-unjudged", "max-unjudged",
 }

@@ -18,7 +18,6 @@ import (
 	"deem/internal/doc"
 	"deem/internal/reports"
 	"deem/internal/run"
-	"deem/internal/text/metric"
 	"deem/internal/usage"
 	"deem/internal/wire"
 	"deem/judge"
@@ -92,12 +91,12 @@ type dataOptions struct {
 
 // judgeOptions say which judges and models are used.
 type judgeOptions struct {
-	judges              []string // empty means the benchmark's own judge, or the default
-	repeat              int      // how many times each judge is called, 0 for once
-	tie                 string   // the result of a tie in a panel, "" for the panel's own rule
-	embeddings, wordnet string
-	judge               catalog.JudgeOptions
-	model               catalog.ModelOptions
+	judges     []string // empty means the benchmark's own judge, or the default
+	repeat     int      // how many times each judge is called, 0 for once
+	tie        string   // the result of a tie in a panel, "" for the panel's own rule
+	embeddings string
+	judge      catalog.JudgeOptions
+	model      catalog.ModelOptions
 }
 
 // wayOptions say how the items are judged. All judges of a command share the purse.
@@ -174,7 +173,6 @@ func (o *runOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.other, "other", nil, "read the other system's responses from this `file`, matched by id, for --judge pairwise; repeatable")
 	f.StringVar(&o.model.Name, "model", "", "the `model` that the judge asks, for example openai:gpt-4o-mini")
 	f.StringVar(&o.embeddings, "embeddings", "", "embeddings for the judge semantic: a `folder` with a sentence model's files, openai:NAME or ollama:NAME")
-	f.StringVar(&o.wordnet, "wordnet", "", "a `folder` with the database files of WordNet 3.0, from which the judge meteor knows synonyms")
 	f.StringVar(&o.judge.Reading, "reading", "", "how replies are parsed: upstream (as the published code does) or strict (default: upstream where there is one)")
 	f.Var(numberFlag(&o.judge.Pass), "pass", "the lowest score that passes, from 0 to 1 (default: the judge's)")
 	f.Var(numberFlag(&o.judge.Temperature), "temperature", "sampling temperature (default: the judge's)")
@@ -332,11 +330,6 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 	})
 	if err != nil {
 		return nil, err
-	}
-	if o.wordnet != "" {
-		if o.judge.Thesaurus, err = metric.OpenWordNet(o.wordnet); err != nil {
-			return nil, usage.Mark(err)
-		}
 	}
 	// The named judges, or the benchmark's own, or the default judge.
 	names := o.judges

@@ -22,7 +22,6 @@ import (
 	"deem/internal/server/web"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
-	"deem/internal/text/metric"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge/rule"
@@ -70,9 +69,9 @@ type serveOptions struct {
 	readOnly, resume, proxied   bool
 	title                       string
 
-	models              []string
-	at                  catalog.ModelOptions // options of the first of them
-	embeddings, wordnet string
+	models     []string
+	at         catalog.ModelOptions // options of the first of them
+	embeddings string
 
 	concurrency, retries, runs int
 	rpm, tpm                   int
@@ -103,7 +102,6 @@ func (a *app) serveCommand() *cobra.Command {
 	f.StringVar(&o.title, "title", "", "title of the pages (default deem)")
 	f.StringArrayVar(&o.models, "model", nil, "let clients ask this `model`, for example openai:gpt-4o-mini; repeatable")
 	f.StringVar(&o.embeddings, "embeddings", "", "embeddings for the judge semantic: a `folder` with a sentence model's files, openai:NAME or ollama:NAME")
-	f.StringVar(&o.wordnet, "wordnet", "", "a `folder` with the database files of WordNet 3.0, from which the judge meteor knows synonyms")
 	f.StringVar(&o.at.BaseURL, "base-url", "", "`address` of the first model's server")
 	f.StringArrayVar(&o.at.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE with each call; repeatable")
 	f.StringToStringVar(&o.at.Options, "model-option", nil, "an option specific to the first model's vendor, `name=value`; repeatable")
@@ -290,9 +288,6 @@ func (a *app) servedAPI(o serveOptions) (api.Options, error) {
 	served.Embedder, err = a.env.OpenEmbedder(o.embeddings, o.at, func(e rule.Embedder) (rule.Embedder, error) {
 		return catalog.Embed(e, model.Options{Limit: model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm}, Prices: served.Prices}), nil
 	})
-	if err == nil && o.wordnet != "" {
-		served.Thesaurus, err = metric.OpenWordNet(o.wordnet)
-	}
 	return served, usage.Mark(err)
 }
 

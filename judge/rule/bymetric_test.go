@@ -26,7 +26,6 @@ func TestByMetric(t *testing.T) {
 		{"rouge1", "the dogs", []string{"the cat", "dogs the"}, "full", 1, nil},
 		{"rougeL", "she liked trains", []string{"she likes trains a lot"}, "partial", .75, &yes},
 		{"rougeL", "she liked trains", []string{"he hates the trains and planes"}, "partial", 2. / 9, &no},
-		{"rougeL/plain", "she liked trains", []string{"she likes trains a lot"}, "partial", .5, nil},
 		{"rougeL", "北京", []string{"北京"}, "none", 0, &no}, // rouge_score drops Chinese
 		{"rouge-l/zh", "我爱北京", []string{"我爱北京"}, "full", 1, nil},
 		{"rouge-l", "...", []string{"a b"}, "none", 0, nil},
@@ -34,9 +33,6 @@ func TestByMetric(t *testing.T) {
 		{"bleu", "the cat sat on the mat", []string{"the cat sat on the mat"}, "full", 1, &yes},
 		{"bleu", "the cat sat on the mat", []string{"a dog"}, "none", 0, &no},
 		{"bleu", "", []string{"a dog"}, "none", 0, &no},
-		{"bleu/zh", "我爱北京", []string{"我爱北京"}, "full", 1, nil},
-		{"chrf", "北京", []string{"南京", "北京"}, "full", 1, nil},
-		{"chrf++", "abc", []string{"xyz"}, "none", 0, nil},
 		{"edit", "kitten", []string{"sitting", "kitchen"}, "partial", 10. / 13, nil},
 		{"edit", "", []string{""}, "full", 1, nil},
 	} {
@@ -91,7 +87,7 @@ func BenchmarkByMetric(b *testing.B) {
 		References: []string{"In May 2023 the committee decided to move to Berlin since the rent had doubled."},
 		Response:   "The committee decided on 7 May 2023 to move the office to Berlin, because rents had doubled.",
 	}
-	for _, name := range []string{"f1", "f1/zh", "f1/locomo", "rouge1", "rouge2", "rougeL", "rougeLsum", "rouge-l", "bleu", "chrf", "edit"} {
+	for _, name := range []string{"f1", "f1/zh", "f1/locomo", "rouge1", "rouge2", "rougeL", "rougeLsum", "rouge-l", "bleu", "edit"} {
 		j, _ := rule.Named(name)
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

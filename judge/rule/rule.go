@@ -3,7 +3,7 @@
 // They are free, instant and repeatable. Use them to score short and literal references, as
 // a baseline for a model, and as the first stage of a cascade. The best one to start with is
 // in package match; [Named] returns those of this package. "exact", "contains" and "f1" are
-// the classics, exactly as published; so are "rougeL", "bleu", "chrf" and others, which
+// the classics, exactly as published; so are "rougeL", "bleu" and others, which
 // measure how much of the reference is in the response, not whether the response is correct.
 // [Names] lists them, and [Doc] describes one.
 //
@@ -47,38 +47,20 @@ var table = sync.OnceValue(func() []entry {
 		// The score is the F1, the aspects are precision and recall with the best
 		// reference, and the label is "full", "partial" or "none".
 		{byBest("f1", squadF1), "SQuAD v1.1 token F1 with the best reference"},
-		{squad2, "SQuAD v2.0 token F1, in which an empty reference wants an empty response"},
 		{byBest("f1/zh", metric.F1Zh), "LongBench's token F1 for Chinese, over the words of jieba"},
 		{byBest("f1/locomo", metric.LoCoMoStems), "LoCoMo's token F1, over Porter stems"},
-		{byBest("rouge1", rougeN(1, true)), "ROUGE-1 of rouge_score with stemmer: words in common"},
-		{byBest("rouge2", rougeN(2, true)), "ROUGE-2 of rouge_score with stemmer: pairs of words in common"},
-		{byBest("rougeL", rougeL(true)).withPass(.4), "ROUGE-L of rouge_score with stemmer: longest common subsequence; passes at 0.4"},
-		{byBest("rougeLsum", rougeLsum(true)), "ROUGE-Lsum of rouge_score with stemmer: ROUGE-L by lines"},
-		{byBest("rouge1/plain", rougeN(1, false)), "rouge1 without stemmer"},
-		{byBest("rouge2/plain", rougeN(2, false)), "rouge2 without stemmer"},
-		{byBest("rougeL/plain", rougeL(false)), "rougeL without stemmer, and without a pass mark"},
-		{byBest("rougeLsum/plain", rougeLsum(false)), "rougeLsum without stemmer"},
-		{pyRouge("rouge-1", func(r metric.PyRouge) metric.PRF { return r.One }), "rouge-1 of the Python package rouge: distinct words in common"},
-		{pyRouge("rouge-2", func(r metric.PyRouge) metric.PRF { return r.Two }), "rouge-2 of the Python package rouge: distinct pairs of words in common"},
-		{pyRouge("rouge-l", func(r metric.PyRouge) metric.PRF { return r.L }), "rouge-l of the Python package rouge, the ROUGE of LongBench"},
+		{byBest("rouge1", rougeN(1)), "ROUGE-1 of rouge_score with stemmer: words in common"},
+		{byBest("rouge2", rougeN(2)), "ROUGE-2 of rouge_score with stemmer: pairs of words in common"},
+		{byBest("rougeL", rougeL).withPass(.4), "ROUGE-L of rouge_score with stemmer: longest common subsequence; passes at 0.4"},
+		{byBest("rougeLsum", rougeLsum), "ROUGE-Lsum of rouge_score with stemmer: ROUGE-L by lines"},
+		{byBest("rouge-l", pyRougeL), "rouge-l of the Python package rouge, the ROUGE of LongBench"},
 		{byF1("rouge-l/zh", func(response, reference string) float64 { return metric.LongBenchROUGEZh(response, reference, false) }), "rouge-l over the words of jieba, LongBench's ROUGE for Chinese"},
-		{bleu("bleu", "13a").withPass(.3), "sentence BLEU of sacreBLEU, tokenizer 13a, all references at once; passes at 0.3"},
-		{bleu("bleu/zh", "zh"), "sentence BLEU of sacreBLEU, tokenizer zh, all references at once"},
-		{chrF("chrf", metric.ChrF{}), "sentence chrF of sacreBLEU: character n-grams, for any script"},
-		{chrF("chrf++", metric.ChrF{WordOrder: 2}), "sentence chrF++ of sacreBLEU: n-grams of characters and words"},
+		{bleu.withPass(.3), "sentence BLEU of sacreBLEU, tokenizer 13a, all references at once; passes at 0.3"},
 		// This is the ratio of python-Levenshtein.
 		{byF1("edit", text.InDelRatio), "share of characters that stay when the response is edited into a reference"},
 
-		// Without smoothing, NLTK gives almost 0 to a response that does not share four
-		// consecutive words with a reference, which includes every short answer. Case
-		// matters.
-		{&byMetric{name: "bleu/nltk", score: func(response string, references []string) metric.PRF {
-			return one(metric.NLTKBLEU{Smoothing: 1}.Sentence(metric.NLTKWords(response), tokenized(references)))
-		}}, "sentence BLEU of NLTK over the words of word_tokenize, smoothing method 1, all references at once"},
-		{meteorBy("meteor/stem", nil), "METEOR of NLTK over the words of word_tokenize, without synonyms: equal words and equal stems"},
 		{byF1("mem0/f1", metric.Mem0F1), "the F1 in result files of Mem0: words in common, each once"},
 		{byF1("mem0/bleu1", metric.Mem0BLEU1), "the BLEU in result files of Mem0: BLEU-1 of NLTK in lower case"},
-		{METEOR(nil), "METEOR of NLTK with the best reference, over the words of word_tokenize: equal words, equal stems, and synonyms of WordNet, which must be installed"},
 		{Semantic(nil), semanticDoc},
 	}
 })
@@ -88,9 +70,8 @@ func find(name string) int {
 	return slices.IndexFunc(table(), func(e entry) bool { return e.Name() == name })
 }
 
-// Named returns the named rule, and reports whether it exists. A rule that needs an
-// embedder or a thesaurus has none and returns an error for each item; [Semantic] and
-// [METEOR] return them with one.
+// Named returns the named rule, and reports whether it exists. "semantic" has no embedder and
+// returns an error for each item; [Semantic] returns it with one.
 func Named(name string) (deem.Judge, bool) {
 	if i := find(name); i >= 0 {
 		return table()[i].Judge, true

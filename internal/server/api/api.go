@@ -48,10 +48,8 @@ type Options struct {
 	// Fakes lets clients use the models of package fake. Only tests set it.
 	Fakes bool
 
-	// Embedder and Thesaurus are for the judges that need them. If one is nil, these judges
-	// are unavailable.
-	Embedder  rule.Embedder
-	Thesaurus rule.Thesaurus
+	// Embedder is for the judges that need one. If it is nil, they are unavailable.
+	Embedder rule.Embedder
 
 	Concurrency int           // items of a run that are judged concurrently; 0 means 8
 	Retries     int           // how many times a call is retried; 0 means 5, less than 0 never

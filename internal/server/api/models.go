@@ -129,7 +129,7 @@ func (s *Server) choice(sub submission) (catalog.Choice, error) {
 		if !slices.Contains(known, name) && !catalog.KnownRule(name) {
 			return catalog.Choice{}, usage.Mark(usage.Unknown("judge", name, known))
 		}
-		o := catalog.JudgeOptions{Reading: sub.Reading, Embedder: s.options.Embedder, Thesaurus: s.options.Thesaurus}
+		o := catalog.JudgeOptions{Reading: sub.Reading, Embedder: s.options.Embedder}
 		return catalog.Choose(name, o, false)
 	}
 	text := []byte(sub.Declaration)

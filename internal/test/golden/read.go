@@ -162,8 +162,19 @@ var notComputed = map[string]string{
 	"locomo_exact_match":     "no published LoCoMo number uses it",
 	"locomo_has_answer":      "no published LoCoMo number uses it",
 	"locomo_rougel":          "no published LoCoMo number uses it",
+	"nltk_corpus_bleu":       noBenchmark,
+	"nltk_meteor":            noBenchmark,
+	"nltk_sentence_bleu":     "mem0_metrics has the only setting that a published program uses",
+	"sacrebleu_chrf":         noBenchmark,
+	"sacrebleu_chrf_pp":      noBenchmark,
+	"sacrebleu_corpus_bleu":  noBenchmark,
+	"sacrebleu_corpus_chrf":  noBenchmark,
+	"squad_v20_em_f1":        noBenchmark,
 	"wilcoxon":               "a comparison tests differences by permutation",
+	"wordnet_synonyms":       "they are for METEOR",
 }
+
+const noBenchmark = "no benchmark uses it"
 
 // isTested reports whether a golden test names a metric, or the metric is not computed on
 // purpose.

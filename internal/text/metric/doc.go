@@ -8,12 +8,9 @@
 // order in the original. They keep no state that affects scores, and are safe for
 // concurrent use.
 //
-// [NLTKWords], [NLTKSentences], [NLTKLineWords], [NLTKBLEU] and [METEOR] port the parts of
-// NLTK 3.8, the Natural Language Toolkit for Python, that some benchmarks use, with identical
-// results to the last bit. METEOR can look up synonyms in [WordNet], which is not part of
-// this program: it reads the database files of WordNet 3.0 from a folder. [JiebaCut] splits
-// Chinese text into words.
+// [NLTKWords], [NLTKSentences] and [NLTKLineWords] port the tokenizer of NLTK 3.8, the Natural
+// Language Toolkit for Python, with identical results. [JiebaCut] splits Chinese text into
+// words.
 //
-// Scores are from 0 to 1, except those of [BLEU] and [ChrF], which are from 0 to 100 as in
-// sacreBLEU.
+// Scores are from 0 to 1, except that of [BLEU], which is from 0 to 100 as in sacreBLEU.
 package metric

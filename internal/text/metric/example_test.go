@@ -13,15 +13,6 @@ func ExampleROUGEL() {
 	// precision 0.67, recall 0.67, F1 0.67
 }
 
-func ExampleBLEU_Corpus() {
-	responses := []string{"the cat sat on the mat", "it rains"}
-	references := [][]string{{"the cat sat on a mat", "a cat sat on the mat"}, {"it is raining"}}
-	s, err := metric.BLEU{}.Corpus(responses, references)
-	fmt.Printf("%.2f %v\n", s.Score, err)
-	// Output:
-	// 78.47 <nil>
-}
-
 func ExampleInfiniteBench() {
 	s, err := metric.InfiniteBench("code_debug", "I think the answer is: B", []any{"find_path", "B"}, "gpt4")
 	fmt.Println(s, err)

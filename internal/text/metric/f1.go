@@ -15,7 +15,7 @@ type PRF struct {
 // Overlap returns the overlap of two lists of words, by the arithmetic of SQuAD. Each word
 // counts the minimum of both counts. Two empty lists have no overlap.
 func Overlap(response, reference []string) PRF {
-	same := matchedGrams(response, [][]string{reference}, 1)[0]
+	same := matchedGrams(response, reference, 1)[0]
 	if same == 0 {
 		return PRF{}
 	}

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -119,14 +120,19 @@ func Mem0F1(response, reference string) float64 {
 }
 
 // Mem0BLEU1 returns the BLEU-1 of the same program, which is the published one: that of
-// NLTK over the words of word_tokenize in lower case, with smoothing method 1.
+// NLTK over the words of word_tokenize in lower case.
 func Mem0BLEU1(response, reference string) float64 {
 	got, want := NLTKWords(text.Lower(response)), NLTKWords(text.Lower(reference))
-	s, err := NLTKBLEU{Weights: []float64{1, 0, 0, 0}, Smoothing: 1}.Sentence(got, [][]string{want})
-	if err != nil {
-		panic("metric: " + err.Error()) // Cannot happen: there is a reference, and the settings are ours.
+	same := matchedGrams(got, want, 1)[0]
+	if same == 0 {
+		return 0
 	}
-	return s
+	brevity := 1.0
+	if len(got) <= len(want) {
+		brevity = math.Exp(1 - float64(len(want))/float64(len(got)))
+	}
+	// NLTK adds logarithms, which matters for the last bit.
+	return brevity * math.Exp(math.Log(float64(same)/float64(len(got))))
 }
 
 // mem0Spaces replaces the punctuation that separates words.

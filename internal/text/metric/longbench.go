@@ -132,7 +132,7 @@ func LongBenchROUGEZh(response, reference string, upstream bool) float64 {
 }
 
 func longBenchROUGE(response, reference string, upstream bool, limit int) float64 {
-	r, err := NewPyRouge(response, reference, true)
+	r, err := NewPyRouge(response, reference)
 	if err != nil || upstream && r.Depth > limit {
 		return 0
 	}

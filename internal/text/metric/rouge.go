@@ -13,7 +13,7 @@ import (
 func ROUGEN(response, reference string, n int, stem bool) PRF {
 	n = max(n, 1)
 	got, want := text.ROUGEWords(response, stem), text.ROUGEWords(reference, stem)
-	return ratios(matchedGrams(got, [][]string{want}, n)[n-1], gramsOf(len(got), n), gramsOf(len(want), n))
+	return ratios(matchedGrams(got, want, n)[n-1], gramsOf(len(got), n), gramsOf(len(want), n))
 }
 
 // gramsOf returns the number of n-grams of a text with the given number of words.
@@ -88,12 +88,12 @@ func sentences(words text.Number[string], s string, stem bool) (list [][]int32, 
 	return list, total
 }
 
-// A PyRouge is the three scores of the Python package rouge 1.0.1, which is not
+// A PyRouge is the score rouge-l of the Python package rouge 1.0.1, which is not
 // rouge_score: it is case-sensitive, ends a sentence at every period, splits words at
 // single spaces, and adds 1e-8 to the denominator of F, so that equal texts score
 // 0.999999995.
 type PyRouge struct {
-	One, Two, L PRF
+	L PRF
 
 	// Depth is the recursion depth of the original when it reads out a longest common
 	// subsequence. Python stops at about a thousand.
@@ -103,40 +103,37 @@ type PyRouge struct {
 // errEmpty is returned for a text without sentences, as in the package rouge.
 var errEmpty = errors.New("text has no sentence")
 
-// NewPyRouge compares a response with a reference. With exclusive, the default upstream, it
-// counts sets of distinct words, otherwise lists. A text of nothing but periods is an
-// error.
-func NewPyRouge(response, reference string, exclusive bool) (PyRouge, error) {
+// NewPyRouge compares a response with a reference. It counts distinct words, as the package
+// does by default. A text of nothing but periods is an error.
+func NewPyRouge(response, reference string) (PyRouge, error) {
 	words := text.Number[string]{}
 	got, want := newPyText(words, response), newPyText(words, reference)
 	if len(got.ids) == 0 || len(want.ids) == 0 {
 		return PyRouge{}, errEmpty
 	}
 	var r PyRouge
-	r.One = pyGrams(got.all, want.all, len(words), exclusive)
-	bigrams := text.Number[[2]int32]{}
-	gotTwo, wantTwo := bigrams.Of(pairsOf(got.all)), bigrams.Of(pairsOf(want.all))
-	r.Two = pyGrams(gotTwo, wantTwo, len(bigrams), exclusive)
 	// The summary-level ROUGE-L is what any sentence of the response has in common with any
 	// sentence of the reference. It matters which of several equally long subsequences is
 	// used, because their union is taken.
 	union := map[int32]bool{}
-	sum := 0
 	for _, w := range want.ids {
 		s := text.NewSubsequence(w)
 		for _, g := range got.ids {
 			indices, moves := s.Trace(g)
 			r.Depth = max(r.Depth, moves+1)
-			sum += len(indices)
 			for _, i := range indices {
 				union[g[i]] = true
 			}
 		}
 	}
-	r.L = pyRatios(sum, len(got.all), len(want.all))
-	if exclusive {
-		r.L = pyRatios(len(union), len(distinct(got.all)), len(distinct(want.all)))
+	// In the arithmetic of the package, so that the last bit is the same.
+	if n := len(distinct(got.all)); n > 0 {
+		r.L.Precision = float64(len(union)) / float64(n)
 	}
+	if n := len(distinct(want.all)); n > 0 {
+		r.L.Recall = float64(len(union)) / float64(n)
+	}
+	r.L.F1 = 2 * ((r.L.Precision * r.L.Recall) / (r.L.Precision + r.L.Recall + 1e-8))
 	return r, nil
 }
 
@@ -162,42 +159,6 @@ func newPyText(numbers text.Number[string], s string) pyText {
 		t.ids, t.all = append(t.ids, ids), append(t.all, ids...)
 	}
 	return t
-}
-
-func pairsOf(ids []int32) [][2]int32 {
-	list := make([][2]int32, 0, len(ids))
-	for i := 0; i+1 < len(ids); i++ {
-		list = append(list, [2]int32{ids[i], ids[i+1]})
-	}
-	return list
-}
-
-// pyRatios is the arithmetic of the package rouge.
-func pyRatios(same, response, reference int) PRF {
-	var s PRF
-	if response > 0 {
-		s.Precision = float64(same) / float64(response)
-	}
-	if reference > 0 {
-		s.Recall = float64(same) / float64(reference)
-	}
-	s.F1 = 2 * ((s.Precision * s.Recall) / (s.Precision + s.Recall + 1e-8))
-	return s
-}
-
-// pyGrams compares two lists of numbers less than n.
-func pyGrams(got, want []int32, n int, exclusive bool) PRF {
-	if exclusive {
-		got, want = distinct(got), distinct(want)
-	}
-	same, left := 0, text.Count(want, n)
-	for _, id := range got {
-		if left[id] > 0 {
-			left[id]--
-			same++
-		}
-	}
-	return pyRatios(same, len(got), len(want))
 }
 
 // distinct returns each number once.

@@ -45,7 +45,7 @@ func TestAtOnce(t *testing.T) {
 	for i := range texts {
 		texts[i] = paragraph(r, []int{0, 1, 3, 50, 400}[i%5])
 	}
-	names := []string{"F1", "ROUGE1", "ROUGE2", "ROUGEL", "ROUGELsum", "LongBenchROUGE", "BLEU", "ChrF", "LoCoMoF1"}
+	names := []string{"F1", "ROUGE1", "ROUGE2", "ROUGEL", "ROUGELsum", "LongBenchROUGE", "BLEU", "LoCoMoF1"}
 	score := func(i int, name string) float64 { return scores[name](texts[i], texts[(i*7+3)%len(texts)]) }
 	want := map[string][]float64{}
 	for _, name := range names {
@@ -91,7 +91,6 @@ func BenchmarkParagraphs(b *testing.B) {
 		"ROUGEL": func(a, b string) float64 { return metric.ROUGEL(a, b, true).F1 },
 		"ROUGE2": scores["ROUGE2"],
 		"BLEU":   scores["BLEU"],
-		"ChrF":   scores["ChrF"],
 		"LoCoMo": scores["LoCoMoF1"],
 	} {
 		b.Run(name, func(b *testing.B) {
