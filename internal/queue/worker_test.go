@@ -283,6 +283,23 @@ func TestBrokenChunk(t *testing.T) {
 	checkRecords(t, st, r.ID, 3, 1)
 }
 
+// Jobs are taken whatever the clocks of the clients say: those that were queued before the
+// database's clock was set back, and those that a worker whose clock is ahead gave back.
+func TestClocksDisagree(t *testing.T) {
+	t.Parallel()
+	st, c := open(t, storetest.Database(t))
+	r := begin(t, st, c, "clocks", 30, queue.Options{})
+	ask := connect(t, st)
+	if n := ask(`SELECT count(*) FROM river_job WHERE scheduled_at > now() - interval '5 hours'`); n != 0 {
+		t.Errorf("%d jobs wait for the clock of the client", n)
+	}
+	ask(`WITH back AS (UPDATE river_job SET scheduled_at = now() + interval '5 hours' WHERE id = (SELECT min(id) FROM river_job) RETURNING id)
+		SELECT count(*) FROM back`)
+	employ(t, c, queue.WorkerOptions{}, yes)
+	finished(t, st, r.ID)
+	checkRecords(t, st, r.ID, 30, 1)
+}
+
 // A paused run is not judged until it is resumed, with the priority given then.
 func TestPause(t *testing.T) {
 	t.Parallel()

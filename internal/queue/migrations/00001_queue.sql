@@ -48,3 +48,19 @@ CREATE TABLE queue_limits (
 	requests TIMESTAMPTZ NOT NULL,
 	tokens   TIMESTAMPTZ NOT NULL
 ) WITH (fillfactor = 50);
+
+-- Workers take a job once its time has come by the clock of the database, but River writes
+-- the time by the clock of the client. If that is ahead, or the database's is set back, the
+-- job would wait as long as the clocks disagree. So a new job is always due, and one that
+-- is given back, which River delays by a second at most, is due within a second.
+-- +goose StatementBegin
+CREATE FUNCTION queue_due() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	NEW.scheduled_at := CASE TG_OP WHEN 'INSERT' THEN 'epoch' ELSE least(NEW.scheduled_at, now() + interval '1 second') END;
+	RETURN NEW;
+END
+$$;
+-- +goose StatementEnd
+
+CREATE TRIGGER queue_due BEFORE INSERT OR UPDATE OF scheduled_at ON river_job
+	FOR EACH ROW WHEN (NEW.state = 'available') EXECUTE FUNCTION queue_due();
