@@ -349,3 +349,32 @@ def test_keyboard_interrupt_resumes():
         assert kept < 40 and server.calls <= 40 + 2, "what was judged before is not asked again"
     finally:
         server.close()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda name: deem.load(name),
+        lambda name: deem.compare(name, name),
+        lambda name: deem.agree(name, name),
+        lambda name: deem.rejudge(name),
+        lambda name: deem.claims(name),
+        lambda name: list(deem.stream(ITEMS, "match", benchmark=name)),
+    ],
+    ids=["load", "compare", "agree", "rejudge", "claims", "stream"],
+)
+@pytest.mark.parametrize("name", ["--help", "-h", "--no-color"])
+def test_names_are_not_flags(call, name):
+    """A name that begins with a dash is still a name."""
+    deem.judge(ITEMS, "match")
+    with pytest.raises(deem.DeemError) as error:
+        call(name)
+    assert name in str(error.value)
+
+
+def test_name_reads_no_settings(folder):
+    (folder / "secret.yaml").write_text("hunter2: true\n")
+    deem.judge(ITEMS, "match")
+    with pytest.raises(deem.DeemError) as error:
+        deem.load("--config=secret.yaml")
+    assert "hunter2" not in str(error.value)

@@ -58,10 +58,22 @@ def interrupt(process: "subprocess.Popen[bytes]") -> None:
         process.send_signal(getattr(signal, "CTRL_BREAK_EVENT", signal.SIGINT))
 
 
-def run_json(args: Sequence[str], *, allow: Sequence[int] = (0,), input: Optional[bytes] = None) -> Any:
+def arguments(command: str, names: Sequence[str], flags: Sequence[str] = ()) -> List[str]:
+    """Return the arguments of a command. Names follow "--", so none of them is taken for a flag."""
+    return [command, *flags, "--", *names]
+
+
+def run_json(
+    command: str,
+    names: Sequence[str],
+    flags: Sequence[str] = (),
+    *,
+    allow: Sequence[int] = (0,),
+    input: Optional[bytes] = None,
+) -> Any:
     """Run a command with --json and return what it printed."""
     process = start(
-        [*args, "--json"],
+        arguments(command, names, [*flags, "--json"]),
         stdin=subprocess.PIPE if input is not None else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -197,24 +197,23 @@ def _events(
     """Run the program with --stream, yield its records and keep its report."""
     options = dict(options)
     benchmark = options.pop("benchmark", None)
-    args = ["run", *([benchmark] if benchmark else []), "--stream", *_binary.flags(options)]
+    flags = ["--stream", *_binary.flags(options)]
     server = None
     if callable(judge):
         server = serve(judge)
-        args.append(f"--judge={server.url}")
+        flags.append(f"--judge={server.url}")
     elif judge is not None:
-        args.append(f"--judge={judge}")
+        flags.append(f"--judge={judge}")
     if model is not None:
-        args.append(f"--model={model}")
+        flags.append(f"--model={model}")
     lines: Optional[Iterator[bytes]] = None
     if isinstance(items, (str, bytes)) or hasattr(items, "__fspath__"):
-        args.append(f"--data={items!s}")
+        flags.append(f"--data={items!s}")
     else:
-        args.append("--data=-")
-        args.append("--format=jsonl")
+        flags.extend(["--data=-", "--format=jsonl"])
         lines = _lines(items)
     process = _binary.start(
-        args,
+        _binary.arguments("run", [benchmark] if benchmark else [], flags),
         stdin=subprocess.PIPE if lines is not None else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -356,9 +355,7 @@ def _plain(value: Any) -> Any:
 
 
 def _export(run: str, db: Optional[str]) -> Iterator[Record]:
-    args = ["report", run, "--stream"]
-    if db:
-        args.append(f"--db={db}")
+    args = _binary.arguments("report", [run], ["--stream", *([f"--db={db}"] if db else [])])
     process = _binary.start(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out, err = process.communicate()
     if process.returncode not in (0, 3):

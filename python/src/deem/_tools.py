@@ -34,14 +34,14 @@ class Result(Mapping[str, Any]):
 
 def load(run: str, db: Optional[str] = None) -> Run:
     """Return an earlier run: by its id, ``last``, ``last~1``, or a run file."""
-    report = _binary.run_json(["report", run, *_db(db)], allow=(0, 3))
+    report = _binary.run_json("report", [run], _db(db), allow=(0, 3))
     return Run(report, None, db)
 
 
 def compare(baseline: RunLike, *runs: RunLike, db: Optional[str] = None, **options: Any) -> Result:
     """Compare runs with a baseline, item by item. Options are the flags of ``deem compare``."""
-    args = ["compare", _name(baseline), *map(_name, runs), *_db(db or _db_of(baseline)), *_binary.flags(options)]
-    return Result(_binary.run_json(args))
+    names = [_name(baseline), *map(_name, runs)]
+    return Result(_binary.run_json("compare", names, [*_db(db or _db_of(baseline)), *_binary.flags(options)]))
 
 
 def agree(
@@ -55,31 +55,32 @@ def agree(
     ``labels`` is a file, another run, a dict from item ids to labels, or a list of dicts
     with id and label. Without it the labels in the database are used.
     """
-    args = ["agree", _name(run), *_db(db or _db_of(run)), *_binary.flags(options)]
+    flags = [*_db(db or _db_of(run)), *_binary.flags(options)]
     if labels is None:
-        return Result(_binary.run_json(args))
+        return Result(_binary.run_json("agree", [_name(run)], flags))
     if isinstance(labels, (Run, str, os.PathLike)):
-        return Result(_binary.run_json([*args, _name(labels)]))
+        return Result(_binary.run_json("agree", [_name(run), _name(labels)], flags))
     rows: List[Mapping[str, Any]]
     if isinstance(labels, Mapping):
         rows = [{"id": k, "label": v} for k, v in labels.items()]
     else:
         rows = list(labels)
     with _temporary(rows) as name:
-        return Result(_binary.run_json([*args, name]))
+        return Result(_binary.run_json("agree", [_name(run), name], flags))
 
 
 def rejudge(*files: Union[str, "os.PathLike[str]"], **options: Any) -> Result:
     """Check a published file of results, and judge the same responses again."""
-    return Result(_binary.run_json(["rejudge", *(os.fspath(f) for f in files), *_binary.flags(options)], allow=(0, 3, 4)))
+    names = [os.fspath(f) for f in files]
+    return Result(_binary.run_json("rejudge", names, _binary.flags(options), allow=(0, 3, 4)))
 
 
 def claims(table: Union[str, "os.PathLike[str]"], **options: Any) -> Result:
     """Check a table of percentages by arithmetic: a file, or its text."""
     text = os.fspath(table)
     if "\n" in text:
-        return Result(_binary.run_json(["claims", "-", *_binary.flags(options)], allow=(0, 4), input=text.encode()))
-    return Result(_binary.run_json(["claims", text, *_binary.flags(options)], allow=(0, 4)))
+        return Result(_binary.run_json("claims", ["-"], _binary.flags(options), allow=(0, 4), input=text.encode()))
+    return Result(_binary.run_json("claims", [text], _binary.flags(options), allow=(0, 4)))
 
 
 def _name(run: RunLike) -> str:
