@@ -112,14 +112,46 @@ func locate(ctx context.Context, e fetched, stdin io.Reader) (*file, error) {
 	case info.Mode()&(fs.ModeDevice|fs.ModeSocket|fs.ModeIrregular) != 0:
 		return nil, deem.WithHint(fmt.Errorf("open %s: it is a device, not a file", name), "give a file, or - for standard input")
 	case !info.Mode().IsRegular():
-		pipe, err := os.Open(name)
+		pipe, err := openPipe(ctx, name)
 		if err != nil {
-			return nil, OpenError(name, err)
+			return nil, err
 		}
 		f, err := spooled(ctx, name, pipe)
 		return f, errors.Join(err, pipe.Close())
 	}
 	return &file{name: e.Name, path: name, size: info.Size(), mtime: info.ModTime()}, nil
+}
+
+// pipeWait is how long a named pipe may have no writer. A test lowers it.
+var pipeWait = 10 * time.Second
+
+// openPipe opens a named pipe, which the system does once another process writes to it.
+func openPipe(ctx context.Context, name string) (*os.File, error) {
+	type result struct {
+		pipe *os.File
+		err  error
+	}
+	opened, done := make(chan result), make(chan struct{})
+	defer close(done)
+	go func() { // It may wait for ever: the system has no way to end the call.
+		pipe, err := os.Open(name)
+		select {
+		case opened <- result{pipe, err}:
+		case <-done:
+			_ = pipe.Close()
+		}
+	}()
+	select {
+	case r := <-opened:
+		if r.err != nil {
+			return nil, OpenError(name, r.err)
+		}
+		return r.pipe, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(pipeWait):
+		return nil, deem.WithHint(fmt.Errorf("open %s: nothing writes to this pipe", name), "start the program that writes to it first, or give a file")
+	}
 }
 
 // OpenError explains why a file cannot be opened.

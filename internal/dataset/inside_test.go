@@ -10,6 +10,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -279,5 +281,32 @@ func TestEndlessInput(t *testing.T) {
 	_, err := Open(t.Context(), Source{Names: []string{"-"}, Stdin: strings.NewReader(strings.Repeat("{}\n", 1<<20))})
 	if err == nil || !strings.Contains(err.Error(), "more than 1048576 bytes") {
 		t.Errorf("Open of an endless pipe = %v, want an error that names the limit", err)
+	}
+}
+
+// A named pipe is read if a program writes to it, and is an error if none does.
+func TestPipe(t *testing.T) {
+	defer func(d time.Duration) { pipeWait = d }(pipeWait)
+	pipeWait = 200 * time.Millisecond
+	name := filepath.Join(t.TempDir(), "pipe.jsonl")
+	if err := exec.CommandContext(t.Context(), "mkfifo", name).Run(); err != nil {
+		t.Skip("no named pipes here:", err)
+	}
+	_, err := Open(t.Context(), Source{Names: []string{name}})
+	if err == nil || !strings.Contains(err.Error(), "nothing writes to this pipe") {
+		t.Errorf("without a writer: %v", err)
+	}
+	go func() { // It also wakes the reader that was given up.
+		if err := os.WriteFile(name, []byte(`{"id":"a","response":"b"}`+"\n"), 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	pipeWait = time.Minute
+	data, err := Open(t.Context(), Source{Names: []string{name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := data.Close(); err != nil {
+		t.Error(err)
 	}
 }
