@@ -1,13 +1,19 @@
 package ci_test
 
 import (
+	"bufio"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -21,7 +27,7 @@ func TestImage(t *testing.T) {
 	text := read(t, name)
 	last := text[strings.LastIndex(text, "\nFROM ")+1:]
 	for _, want := range []string{
-		"FROM scratch\n", "/etc/ssl/certs/ca-certificates.crt\n", " /deem\n", "\nUSER 65532:65532\n", "\nENTRYPOINT [\"/deem\"]\n", "\nCMD [\"worker\"]\n",
+		"FROM scratch\n", "/etc/ssl/certs/ca-certificates.crt\n", " /deem\n", "\nUSER 65532:65532\n", "\nENTRYPOINT [\"/deem\"]\n", "\nCMD [\"--help\"]\n",
 	} {
 		if !strings.Contains(last, want) {
 			t.Errorf("%s: the last stage lacks %q", name, want)
@@ -47,6 +53,124 @@ func TestImage(t *testing.T) {
 		return
 	}
 	t.Log("no container engine runs here: the file was read, and no image was built")
+}
+
+// TestImageLayout runs the program in the file system that the last stage of the Dockerfile
+// describes, as the user that it names.
+func TestImageLayout(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root may change the root folder of a process")
+	}
+	dir := t.TempDir()
+	for top := dir; top != os.TempDir() && top != "/"; top = filepath.Dir(top) {
+		if err := os.Chmod(top, 0o755); err != nil { //nolint:gosec // Another user must reach it.
+			t.Fatal(err)
+		}
+	}
+	image := layOut(t, dir)
+	for _, tt := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"default", image.command, "COMMANDS"},
+		{"demo", []string{"demo"}, "120 items"},
+		{"run kept", []string{"list", "runs", "--json"}, `"records"`},
+		{"stdin", []string{"run", "--data", "-"}, "100.0%"},
+	} {
+		out, err := image.run(t, tt.args...).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), tt.want) {
+			t.Errorf("%s: %v, want %q in\n%s", tt.name, err, tt.want, out)
+		}
+	}
+	serve := image.run(t, "serve", "--listen", "127.0.0.1:0")
+	log, err := serve.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said, serves := "", false
+	for lines := bufio.NewScanner(log); !serves && lines.Scan(); {
+		said += lines.Text() + "\n"
+		serves = strings.Contains(lines.Text(), "http://127.0.0.1:")
+	}
+	if !serves {
+		t.Errorf("deem serve does not serve:\n%s", said)
+	}
+	_ = serve.Process.Kill()
+	_ = serve.Wait() // It was killed.
+}
+
+// A laidOut image is a folder with the files of an image, and how its program is run.
+type laidOut struct {
+	dir, user, work  string
+	command, environ []string
+}
+
+// layOut makes the folder that the last stage of the Dockerfile describes.
+func layOut(t *testing.T, dir string) laidOut {
+	t.Helper()
+	text := read(t, "deploy/Dockerfile")
+	image := laidOut{dir: dir}
+	var folders []string // of the earlier stage
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) < 2 {
+			continue
+		}
+		switch last := words[len(words)-1]; words[0] {
+		case "RUN":
+			if words[1] == "mkdir" {
+				folders = words[3:]
+			}
+		case "FROM":
+			image = laidOut{dir: dir}
+		case "COPY":
+			switch {
+			case strings.HasPrefix(line, "COPY --from=build /out/deem "):
+				program, err := os.ReadFile(binary)
+				if err == nil {
+					err = os.WriteFile(filepath.Join(dir, last), program, 0o755) //nolint:gosec // It is run.
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			case strings.HasPrefix(line, "COPY --from=build --chown=65532:65532 /folders/ "):
+				for _, folder := range folders {
+					at := filepath.Join(dir, last, strings.TrimPrefix(folder, "/folders/"))
+					if err := errors.Join(os.Mkdir(at, 0o755), os.Chown(at, 65532, 65532)); err != nil { //nolint:gosec // As in the image.
+						t.Fatal(err)
+					}
+				}
+			}
+		case "USER":
+			image.user = last
+		case "WORKDIR":
+			image.work = last
+		case "ENV":
+			image.environ = append(image.environ, last)
+		case "CMD":
+			if err := json.Unmarshal([]byte(strings.TrimPrefix(line, "CMD ")), &image.command); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if image.user != "65532:65532" {
+		t.Fatalf("the image runs as %q", image.user)
+	}
+	return image
+}
+
+// run returns a command that runs the program in the image.
+func (i laidOut) run(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "/deem", args...)
+	cmd.Dir, cmd.Env = cmp.Or(i.work, "/"), append([]string{"HOME=/"}, i.environ...)
+	cmd.Stdin = strings.NewReader(`{"id":"a","question":"?","references":["b"],"response":"b"}` + "\n")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: i.dir, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+	return cmd
 }
 
 // A service is as much of one in compose.yaml as is looked at.
