@@ -269,6 +269,7 @@ func TestActionJudges(t *testing.T) {
 			map[string]string{"judge": "universal", "model": "openai:gpt-4o-mini", "max-cost": "1.00", "run-gates": "unjudged <= 1%\noverall > 0%\n", "args": "-j 4 --trials 1"},
 			map[string]string{"exit-code": "0", "unjudged": "0"},
 		},
+		{"a model and no judge", map[string]string{"model": "openai:gpt-4o-mini"}, map[string]string{"exit-code": "0", "unjudged": "0"}},
 		{
 			"arguments on lines, of which one has spaces",
 			map[string]string{"args": "--system\ntwo words\n\n--gate\noverall.lo >= 99%\n"},
