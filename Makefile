@@ -58,7 +58,7 @@ demo: build ## judge the bundled example offline, without a key, and print the r
 build: ## build bin/deem, one static binary
 	GOGC=400 CGO_ENABLED=0 $(GO) build -trimpath -gcflags=all=-dwarf=false -ldflags '-s -w $(STAMP)' -o $(BIN) ./cmd/deem
 
-# In CI a skipped test is a failure unless .ci/skips.txt lists it.
+# In CI a skipped test is a failure unless .ci/skips.txt lists it or ../shared is missing.
 .PHONY: test
 test: $(TOOLS)/gotestsum ## run every test, and install what that needs
 	scripts/need.sh cc clients postgres chromium python npm packagers

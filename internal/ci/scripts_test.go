@@ -82,7 +82,7 @@ func TestNeedSaysWhich(t *testing.T) {
 	}
 }
 
-// TestSkips checks which skipped tests are errors.
+// TestSkips checks which skipped tests are errors, and that none is where ../shared is missing.
 func TestSkips(t *testing.T) {
 	t.Parallel()
 	log := `{"Action":"skip","Package":"deem/a","Test":"TestX"}
@@ -91,24 +91,38 @@ func TestSkips(t *testing.T) {
 {"Action":"skip","Package":"deem/a","Test":"TestZ/sub"}
 `
 	for _, tt := range []struct {
-		name, log, list, want string
-		ok                    bool
+		name, log, list string
+		shared          bool
+		want            string
+		ok              bool
 	}{
-		{"all listed", log, "# a comment\n\ndeem/a TestX no disk\ndeem/a TestZ/sub no disk\n", "", true},
-		{"one is not listed", log, "deem/a TestX no disk\n", "deem/a TestZ/sub", false},
-		{"nothing skipped", `{"Action":"pass","Package":"deem/a","Test":"TestY"}` + "\n", "", "", true},
-		{"listed without need", log, "deem/a TestX r\ndeem/a TestY r\ndeem/a TestZ/sub r\n", "listed but not skipped: deem/a TestY", true},
-		{"no reason", log, "deem/a TestX\n", "needs a package, a test and a reason", false},
+		{"all listed", log, "# a comment\n\ndeem/a TestX no disk\ndeem/a TestZ/sub no disk\n", true, "", true},
+		{"one is not listed", log, "deem/a TestX no disk\n", true, "deem/a TestZ/sub", false},
+		{"one is not listed, without data", log, "deem/a TestX no disk\n", false, "1 tests skipped themselves", true},
+		{"none is listed, without data", log, "", false, "2 tests skipped themselves; those that read ../shared need that folder:\ndeem/a TestX\ndeem/a TestZ/sub\n", true},
+		{"nothing skipped", `{"Action":"pass","Package":"deem/a","Test":"TestY"}` + "\n", "", true, "", true},
+		{"listed without need", log, "deem/a TestX r\ndeem/a TestY r\ndeem/a TestZ/sub r\n", true, "listed but not skipped: deem/a TestY", true},
+		{"no reason", log, "deem/a TestX\n", false, "needs a package, a test and a reason", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			for name, text := range map[string]string{"log": tt.log, "list": tt.list} {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			scripts := filepath.Join(dir, "deem", "scripts")
+			if err := os.MkdirAll(scripts, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if tt.shared {
+				if err := os.Mkdir(filepath.Join(dir, "shared"), 0o700); err != nil {
 					t.Fatal(err)
 				}
 			}
-			out, err := exec.CommandContext(t.Context(), filepath.Join(root, "scripts", "skips.sh"), filepath.Join(dir, "log"), filepath.Join(dir, "list")).CombinedOutput()
+			script := filepath.Join(scripts, "skips.sh")
+			for name, text := range map[string]string{script: read(t, "scripts/skips.sh"), filepath.Join(dir, "log"): tt.log, filepath.Join(dir, "list"): tt.list} {
+				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, err := exec.CommandContext(t.Context(), "bash", script, filepath.Join(dir, "log"), filepath.Join(dir, "list")).CombinedOutput()
 			if (err == nil) != tt.ok || !strings.Contains(string(out), tt.want) {
 				t.Errorf("skips.sh: %v, want success %t and %q\n%s", err, tt.ok, tt.want, out)
 			}
