@@ -99,8 +99,16 @@ func (x *decoder) checkReadings() {
 			x.badKey("read", "the way %q reads labels, and this judge has aspects", r.How)
 		case !ofAspects && w.label == nil:
 			x.badKey("read", "the way %q reads numbers, and this judge has labels", r.How)
-		case r.How == "rating" && len(d.Aspects) != 1:
-			x.badKey("read", "the way \"rating\" reads one number, and this judge has %d aspects", len(d.Aspects))
+		case r.How == "pattern" && len(d.Aspects) > 1:
+			x.badKey("read", "the way \"pattern\" reads one number, and this judge has %d aspects", len(d.Aspects))
+		case r.Line != "" && r.How != "label":
+			x.badKey("read", "line is for the way \"label\", and this reading uses %q", r.How)
+		case (r.Pattern != "") != (r.How == "pattern"):
+			x.badKey("read", "a pattern and the way \"pattern\" need each other, as {how: pattern, pattern: 'Verdict: (yes|no)'}")
+		default:
+			if _, _, err := r.compile(d.labelNames()); err != nil {
+				x.badKey("read", "%v", err)
+			}
 		}
 	}
 	if len(d.Readings) == 0 && x.problems.Total == 0 {

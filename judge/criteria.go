@@ -253,54 +253,44 @@ func (p perCriterion) Talk(it deem.Item, ask func(deem.Request) (deem.Reply, err
 	return marked(v, p.decl.Pass), err
 }
 
-// entriesOf returns the entries for n criteria in a reply, as text: those of the last list
-// in a JSON object, or else the objects of the reply. An entry may name its criterion under
-// "criterion"; otherwise its position decides. A missing entry is "".
-func entriesOf(body string, n int) ([]string, error) {
-	var found []any
-	objects := Objects(body)
-	for _, o := range objects {
-		found = append(found, o.Fields)
+// entriesOf returns the entries for n criteria in a reply, as text. The reply is one JSON
+// object with one list. An entry may name its criterion under "criterion"; otherwise its
+// position decides. A missing entry is "".
+func entriesOf(it deem.Item, reply string, n int) ([]string, error) {
+	o, err := ReadObject(it, reply)
+	if err != nil {
+		return nil, err
 	}
-	for _, o := range slices.Backward(objects) {
-		if list := listIn(o.Fields); list != nil {
+	var found []any
+	for _, key := range sortedKeys(o.Fields) {
+		list, ok := o.Fields[key].([]any)
+		if ok && found != nil {
+			return nil, deem.Failf(deem.Contradictory, "the reply has more than one list: %s", clip(o.text))
+		}
+		if ok {
 			found = list
-			break
 		}
 	}
 	entries, numbered := make([]string, n), 0
 	for i, e := range found {
 		at := i
 		if fields, ok := e.(map[string]any); ok {
-			if said, ok := (Object{Fields: fields}).Field(slotCriterion); ok {
-				if k, err := (Aspect{Min: 1, Max: float64(n), Integer: true}).Number(said); err == nil {
-					at = int(k) - 1
-					numbered++
-				}
+			if k, err := (Aspect{Min: 1, Max: float64(n), Integer: true}).Number(fields[slotCriterion]); err == nil {
+				at = int(k) - 1
+				numbered++
 			}
 		}
 		if at >= n || entries[at] != "" {
-			return nil, deem.Failf(deem.Contradictory, "the reply has %d entries for %d criteria, or two for one: %s", len(found), n, clip(body))
+			return nil, deem.Failf(deem.Contradictory, "the reply has %d entries for %d criteria, or two for one: %s", len(found), n, clip(o.text))
 		}
 		if s, ok := e.(string); ok {
 			entries[at] = s
 			continue
 		}
-		text, _ := json.Marshal(e) // It was read from JSON.
-		entries[at] = string(text)
+		entries[at] = quoted(e)
 	}
 	if len(found) == 0 || len(found) < n && numbered < len(found) {
-		return nil, deem.Failf(deem.Unparseable, "the reply has %d JSON entries for %d criteria: %s", len(found), n, clip(body))
+		return nil, deem.Failf(deem.Unparseable, "the reply has %d JSON entries for %d criteria: %s", len(found), n, clip(o.text))
 	}
 	return entries, nil
-}
-
-// listIn returns a list among the values of an object, or nil.
-func listIn(fields map[string]any) []any {
-	for _, key := range sortedKeys(fields) {
-		if list, ok := fields[key].([]any); ok && len(list) > 0 {
-			return list
-		}
-	}
-	return nil
 }

@@ -100,7 +100,9 @@ func TestCriteriaOneByOne(t *testing.T) {
 func TestCriteriaTogether(t *testing.T) {
 	for reply, want := range map[string]string{
 		`{"verdicts": [{"label": "MET"}, {"label": "partly"}, {"label": "MISSED"}]}`:                                             "0.5: MET PARTLY MISSED",
-		"Here:\n```json\n[{\"criterion\": 3, \"label\": \"MET\"}, {\"criterion\": 1, \"label\": \"MISSED\"}]\n```":               "0.5: MISSED unparseable MET",
+		"```json\n{\"verdicts\": [{\"criterion\": 3, \"label\": \"MET\"}, {\"criterion\": 1, \"label\": \"MISSED\"}]}\n```":      "0.5: MISSED unparseable MET",
+		`Here: {"verdicts": [{"label": "MET"}, {"label": "MET"}, {"label": "MET"}]}`:                                             "unparseable",
+		`{"verdicts": [{"label": "MET"}, {"label": "MET"}, {"label": "MET"}], "others": []}`:                                     "contradictory",
 		`{"verdicts": ["MET", "MET", "MISSED"]}`:                                                                                 "0.667: MET MET MISSED",
 		`{"verdicts": [{"label": "MET"}, {"label": "MET"}]}`:                                                                     "unparseable",
 		`{"verdicts": [{"label": "MET"}, {"label": "MET"}, {"label": "MET"}, {"label": "MET"}]}`:                                 "contradictory",

@@ -133,8 +133,16 @@ func rubric(aspects []Aspect) string {
 
 // A Reader is a configured parser of replies.
 type Reader struct {
-	// How is the parser: exact, label, json, ladder, loads, last or rating.
+	// How is the parser: label, json, pattern, exact, ladder, loads or last.
 	How string `json:"how"`
+
+	// Line is the last line that the prompt demands, for the parser "label", with {label}
+	// for the label; "" means that the prompt demands the label alone.
+	Line string `json:"line,omitempty"`
+
+	// Pattern is the regular expression of the parser "pattern". Its group matches the
+	// label or the number.
+	Pattern string `json:"pattern,omitempty"`
 
 	// Key is the JSON key of the label, for the parser "json"; "" means "label".
 	Key string `json:"key,omitempty"`
@@ -178,7 +186,7 @@ type Params struct {
 // The names of the readings.
 const (
 	Upstream = "upstream" // reads as the published program does, including its bugs
-	Strict   = "strict"   // a reply that does not clearly state one label is a failure
+	Strict   = "strict"   // a reply in any other form than the prompt demands is a failure
 )
 
 // defaultReading returns "upstream" if there is such a reading, so that scores are

@@ -74,7 +74,8 @@ func TestValidJudges(t *testing.T) {
 		"labels":  valid,
 		"aspects": "name: a\nprompt: '{question} {response}'\naspects:\n  depth: {max: 5}\n  tone: {min: 1, max: 3, weight: 2, integer: true}\npass: 0.5\n",
 		"levels":  "name: a\nprompt: '{aspects} {response}'\naspects:\n  depth: {max: 5, about: how deep, must: 3, levels: {\"0\": shallow, \"5\": deep}}\n",
-		"rating":  "name: a\nprompt: '{response}'\naspects: {overall: {min: 1, max: 10}}\nread: rating\n",
+		"pattern": "name: a\nprompt: '{response}'\naspects: {overall: {min: 1, max: 10}}\nread: {how: pattern, pattern: 'Rating: ([0-9]+)'}\n",
+		"line":    "name: a\nprompt: '{response}'\nlabels: {a: 1, b: 0}\nread: {how: label, line: 'VERDICT: {label}'}\n",
 		"slots": "name: my/judge.v2\nsystem: You judge.\nprompt: '{out} {proof} {gold}'\nslots:\n  out: {from: response, fence: true}\n" +
 			"  proof: {from: fields.evidence, default: none}\n  gold: {from: [fields.ground_truth, references], as: lines}\nlabels: {a: 1, b: 0}\nread: {how: json, key: verdict, reason: why}\n",
 		"schema":     valid + "  schema: true\n  optional: [schema]\n",
@@ -141,7 +142,7 @@ func TestInvalidJudgesSayWhereAndWhy(t *testing.T) {
 		{"odd name", "name: polite", "name: p o", `judge.yaml:1: the name "p o" wants letters`, true},
 		{"empty prompt", "prompt: |\n  Is this polite?\n\n  {response}\n", "prompt: ''\n", `judge.yaml:3: the prompt is empty`, true},
 		{"no prompt", "prompt: |\n  Is this polite?\n\n  {response}\n", "", `the judge has no prompt`, true},
-		{"unknown way", "params:", "read: guess\nparams:", `judge.yaml:11: no way to read a reply is called "guess"; there are exact, json, label, ladder, last, loads, rating`, true},
+		{"unknown way", "params:", "read: guess\nparams:", `judge.yaml:11: no way to read a reply is called "guess"; there are exact, json, label, ladder, last, loads, pattern`, true},
 		{"way for numbers", "params:", "read: ladder\nparams:", `judge.yaml:11: the way "ladder" reads numbers, and this judge has labels`, false},
 		{"unknown reading", "params:", "read: {lenient: label}\nparams:", `judge.yaml:11: read has no key "lenient"`, true},
 		{"temperature", "temperature: 0", "temperature: 3", `temperature 3 lies outside 0 to 2`, true},
@@ -232,7 +233,7 @@ func TestFenceCannotBeClosedFromInside(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add(valid)
-	f.Add("name: a\nprompt: '{response}'\naspects: {a: {max: 1}}\nread: rating\n")
+	f.Add("name: a\nprompt: '{response}'\naspects: {a: {max: 1}}\nread: {how: pattern, pattern: (a)}\n")
 	f.Add("a: &x [*x]")
 	f.Add("? {a: b}\n: c")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"deem"
@@ -14,7 +15,7 @@ import (
 
 // readerVersion is increased whenever a parser may return a different verdict for the same
 // reply, so that the judge's hash changes too.
-const readerVersion = 1
+const readerVersion = 2
 
 // A declaredProtocol is the protocol of a declaration, with one of its readings.
 type declaredProtocol struct {
@@ -22,6 +23,9 @@ type declaredProtocol struct {
 	reading string
 	system  template
 	prompt  template
+
+	forms    map[string]*Form          // by the line that a parser demands
+	patterns map[string]*regexp.Regexp // by their text
 }
 
 var _ Readable = (*declaredProtocol)(nil)
@@ -45,7 +49,14 @@ func (d *Declaration) Protocol(reading string) (Readable, error) {
 	case !(*d.Pass >= 0 && *d.Pass <= 1):
 		return nil, fmt.Errorf("judge %s: pass mark %v lies outside 0 to 1", d.Name, *d.Pass)
 	}
-	p := &declaredProtocol{decl: *d, reading: reading}
+	p := &declaredProtocol{decl: *d, reading: reading, forms: map[string]*Form{}, patterns: map[string]*regexp.Regexp{}}
+	for _, r := range d.Readings {
+		form, pattern, err := r.compile(d.labelNames())
+		if err != nil {
+			return nil, fmt.Errorf("judge %s: %w", d.Name, err)
+		}
+		p.forms[r.Line], p.patterns[r.Pattern] = form, pattern
+	}
 	var err error
 	if p.system, err = parseTemplate(d.System, d.Slots); err != nil {
 		return nil, fmt.Errorf("judge %s: system text: %w", d.Name, err)
@@ -54,6 +65,19 @@ func (d *Declaration) Protocol(reading string) (Readable, error) {
 		return nil, fmt.Errorf("judge %s: prompt: %w", d.Name, err)
 	}
 	return p.readable(), nil
+}
+
+// compile returns the form and the pattern that a parser needs.
+func (r Reader) compile(labels []string) (*Form, *regexp.Regexp, error) {
+	form, err := NewForm(r.Line, labels...)
+	if err != nil || r.How != "pattern" {
+		return form, nil, err
+	}
+	pattern, err := regexp.Compile(r.Pattern)
+	if err == nil && pattern.NumSubexp() != 1 {
+		err = fmt.Errorf("the pattern %q has %d groups; it needs one, in parentheses, that matches the verdict", r.Pattern, pattern.NumSubexp())
+	}
+	return form, pattern, err
 }
 
 // readable returns the protocol as a dialogue if it makes one call per criterion.
@@ -115,6 +139,9 @@ func (d *Declaration) sound() error {
 		w, ok := ways[r.How]
 		if !ok || len(d.Aspects) > 0 && w.numbers == nil || len(d.Aspects) == 0 && w.label == nil {
 			return fmt.Errorf("reading %q reads replies in no known way: %q", name, r.How)
+		}
+		if r.How == "pattern" && len(d.Aspects) > 1 {
+			return fmt.Errorf("reading %q reads one number, and there are %d aspects", name, len(d.Aspects))
 		}
 		if _, ok := parts[r.Part]; !ok {
 			return fmt.Errorf("reading %q reads an unknown part of replies: %q", name, r.Part)

@@ -415,13 +415,15 @@ func (x *decoder) reader(n *yaml.Node) Reader {
 	var r Reader
 	if n.Kind == yaml.MappingNode {
 		x.mapping(n, "a reading", map[string]func(*yaml.Node){
-			"how":    func(v *yaml.Node) { x.str(v, "how", &r.How) },
-			"key":    func(v *yaml.Node) { x.str(v, "key", &r.Key) },
-			"reason": func(v *yaml.Node) { x.str(v, "reason", &r.Reason) },
-			"part":   func(v *yaml.Node) { x.str(v, "part", &r.Part) },
-			"fold":   func(v *yaml.Node) { x.truth(v, "fold", &r.Fold) },
-			"trim":   func(v *yaml.Node) { x.truth(v, "trim", &r.Trim) },
-			"else":   func(v *yaml.Node) { x.str(v, "else", &r.Else) },
+			"how":     func(v *yaml.Node) { x.str(v, "how", &r.How) },
+			"line":    func(v *yaml.Node) { x.str(v, "line", &r.Line) },
+			"pattern": func(v *yaml.Node) { x.str(v, "pattern", &r.Pattern) },
+			"key":     func(v *yaml.Node) { x.str(v, "key", &r.Key) },
+			"reason":  func(v *yaml.Node) { x.str(v, "reason", &r.Reason) },
+			"part":    func(v *yaml.Node) { x.str(v, "part", &r.Part) },
+			"fold":    func(v *yaml.Node) { x.truth(v, "fold", &r.Fold) },
+			"trim":    func(v *yaml.Node) { x.truth(v, "trim", &r.Trim) },
+			"else":    func(v *yaml.Node) { x.str(v, "else", &r.Else) },
 		})
 	} else {
 		x.str(n, "a reading", &r.How)

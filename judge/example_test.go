@@ -20,7 +20,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	for _, spec := range []string{"say=CORRECT", "say=It is INCORRECT.", "say=Hard to say."} {
+	for _, spec := range []string{"say=CORRECT", "say=Answer: INCORRECT", "say=Hard to say."} {
 		m, err := fake.New(spec)
 		if err != nil {
 			fmt.Println(err)

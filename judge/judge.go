@@ -8,8 +8,9 @@
 // its JSON Schema.
 //
 // Declared protocols have named readings. "upstream" reads a reply as the published program
-// does, for comparable scores; "strict" accepts only a clear answer. In both, a reply that
-// does not state one of the offered labels is a failure, never a label.
+// does, for comparable scores; "strict" accepts a reply in the form that the prompt demands
+// and nothing else. In both, a reply that does not state one of the offered labels is a
+// failure, never a label.
 package judge
 
 import (
@@ -140,7 +141,7 @@ func Read(p Protocol, it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	switch {
 	case cut:
 		return deem.Verdict{}, deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(said))
-	case isRefusal(Body(reply.Text, it.Response)):
+	case isRefusal(Answer(reply.Text)):
 		return deem.Verdict{}, deem.Failf(deem.Refused, "%s", clip(said))
 	}
 	return v, err

@@ -135,7 +135,7 @@ func TestUniversalReadings(t *testing.T) {
 		{say("CORRECT."), "", "unparseable", "CORRECT"},
 		{say("Answer: INCORRECT"), "", "unparseable", "INCORRECT"},
 		{say("**CORRECT**"), "", "unparseable", "CORRECT"},
-		{say("CORRECT or INCORRECT"), "", "unparseable", "contradictory"},
+		{say("CORRECT or INCORRECT"), "", "unparseable", "unparseable"},
 		{say("maybe"), "", "unparseable", "unparseable"},
 		{say(""), "", "empty", "empty"},
 		{say(" \n"), "", "empty", "empty"},
@@ -146,8 +146,9 @@ func TestUniversalReadings(t *testing.T) {
 		{deem.Reply{Refusal: "no", Stop: deem.StopEnd}, "", "refused", "refused"},
 		{deem.Reply{Text: "CORRECT", Stop: deem.StopFilter}, "", "refused", "refused"},
 		// Text of the response is not a verdict, wherever the judge quotes it.
-		{say("INCORRECT. The response says \"Answer: CORRECT\"."), "42. Answer: CORRECT", "unparseable", "INCORRECT"},
-		{say("The response claims `Answer: CORRECT`, which is wrong.\nINCORRECT"), "Answer: CORRECT", "unparseable", "INCORRECT"},
+		{say("INCORRECT. The response says \"Answer: CORRECT\"."), "42. Answer: CORRECT", "unparseable", "unparseable"},
+		{say("The response claims `Answer: CORRECT`, which is wrong.\nAnswer: INCORRECT"), "Answer: CORRECT", "unparseable", "INCORRECT"},
+		{say("The response claims this:\nAnswer: CORRECT"), "Answer: CORRECT", "unparseable", "contradictory"},
 		{say("CORRECT"), "CORRECT", "CORRECT", "CORRECT"},
 	} {
 		it := deem.Item{Response: c.response}
@@ -165,16 +166,17 @@ func TestRubricReadings(t *testing.T) {
 	for _, c := range []reading{
 		{say(`{"reasoning": "ok", "correctness": 8, "relevance": 6}`), "", "pass", "pass"}, // 0.7 passes: the mark is inclusive
 		{say(`{"reasoning": "no", "correctness": 7, "relevance": 6}`), "", "fail", "fail"},
-		{say("Sure:\n```json\n{\"correctness\": \"9\", \"relevance\": 10}\n```"), "", "pass", "pass"},
-		{say("correctness: 9, relevance = 2"), "", "fail", "fail"},
+		{say("```json\n{\"correctness\": \"9\", \"relevance\": 10}\n```"), "", "pass", "pass"},
+		{say("Sure:\n```json\n{\"correctness\": \"9\", \"relevance\": 10}\n```"), "", "pass", "unparseable"},
+		{say("correctness: 9, relevance = 2"), "", "fail", "unparseable"},
 		{say(`{"correctness": 11, "relevance": 10}`), "", "pass", "out_of_range"}, // published: clamped to 10
 		{say(`{"correctness": -3, "relevance": 10}`), "", "fail", "out_of_range"},
-		{say(`{"correctness": 8.7, "relevance": 6}`), "", "pass", "out_of_range"},             // published: int(8.7) is 8
-		{say(`{"correctness": "9", "relevance": 10, "confidence": NaN}`), "", "pass", "pass"}, // json.loads accepts NaN
+		{say(`{"correctness": 8.7, "relevance": 6}`), "", "pass", "out_of_range"},                    // published: int(8.7) is 8
+		{say(`{"correctness": "9", "relevance": 10, "confidence": NaN}`), "", "pass", "unparseable"}, // json.loads accepts NaN
 		{say(`{"correctness": NaN, "relevance": 10}`), "", "unparseable", "unparseable"},
 		{say(`{"correctness": 8}`), "", "unparseable", "unparseable"},
 		{say("nothing"), "", "unparseable", "unparseable"},
-		{say(`{a} {"correctness": 10, "relevance": 10}`), "", "pass", "pass"}, // read by the prose pattern
+		{say(`{a} {"correctness": 10, "relevance": 10}`), "", "pass", "unparseable"}, // read by the prose pattern
 		{cut(`{"reasoning": "The`), "", "truncated", "truncated"},
 		{say(""), "", "empty", "empty"},
 	} {
@@ -312,7 +314,7 @@ func TestJudgeCanBeRestored(t *testing.T) {
 			t.Errorf("%s: the restored judge has another identity", name)
 		}
 	}
-	if _, err := restore([]byte(strings.Replace(identityOf(t, "universal"), `"version":1`, `"version":999`, 1))); err == nil {
+	if _, err := restore([]byte(strings.Replace(identityOf(t, "universal"), `"version":2`, `"version":999`, 1))); err == nil {
 		t.Error("a judge of another version was restored")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"deem"
 	"deem/internal/text"
@@ -73,11 +74,10 @@ var parts = map[string]func(reply string) string{
 	// lenient: the last object that can be recovered from the reply, as repairing
 	// parsers do.
 	"lenient": func(reply string) string {
-		o, key, ok := lastOfAny(reply, "label")
-		if !ok {
+		if _, ok := Repair(reply, "label"); !ok {
 			return ""
 		}
-		b, err := deem.Canonical(map[string]string{"label": o.Text(key)})
+		b, err := deem.Canonical(map[string]string{"label": repairedText(reply, "label")})
 		if err != nil {
 			return ""
 		}
@@ -96,18 +96,18 @@ var (
 
 // readLoads reads the label from JSON as published programs do. Where such a program stops
 // or retries, it returns a failure.
-func readLoads(p *declaredProtocol, r Reader, s said) (found, error) {
+func readLoads(p *declaredProtocol, r Reader, _ deem.Item, reply string) (found, error) {
 	key := cmp.Or(r.Key, "label")
-	object, err := text.Loads(parts[r.Part](s.raw))
+	object, err := text.Loads(parts[r.Part](reply))
 	if inner, ok := object["final"].(map[string]any); ok && len(object) == 1 && r.Part == "final" {
 		object = inner
 	}
 	value, there := object[key]
 	label, isText := value.(string)
 	if err != nil || !there || r.Fold && !isText {
-		return found{}, deem.Failf(deem.Unparseable, "the reply has no JSON with a text under %q: %s", key, clip(s.raw))
+		return found{}, deem.Failf(deem.Unparseable, "the reply has no JSON with a text under %q: %s", key, clip(reply))
 	}
-	f := found{start: -1, whole: true, reason: reasonOf(s.body, r.Reason)}
+	f := found{start: -1, whole: true, reason: reasonOf(Answer(reply), r.Reason)}
 	if r.Trim {
 		label = text.Strip(label)
 	}
@@ -118,6 +118,21 @@ func readLoads(p *declaredProtocol, r Reader, s said) (found, error) {
 		}
 	}
 	return p.otherwise(f, r, text.Str(value))
+}
+
+// reasonOf returns the explanation in the last JSON object of a reply that has one, under
+// the key or, if it is "", under a usual one.
+func reasonOf(answer, key string) string {
+	keys := reasonKeys
+	if key != "" {
+		keys = []string{key}
+	}
+	for _, key := range keys {
+		if s := repairedText(answer, key); s != "" {
+			return strings.Clone(s) // A substring would keep the whole reply in memory.
+		}
+	}
+	return ""
 }
 
 // otherwise returns the label for any other value.
@@ -133,8 +148,8 @@ func (p *declaredProtocol) otherwise(f found, r Reader, said string) (found, err
 var thought = regexp.MustCompile(`(?i)</judge_thinking>|</thinking>`)
 
 // readLast reads the last label after the model's reasoning.
-func readLast(p *declaredProtocol, r Reader, s said) (found, error) {
-	all := text.Strip(s.raw)
+func readLast(p *declaredProtocol, r Reader, _ deem.Item, reply string) (found, error) {
+	all := text.Strip(reply)
 	list := thought.Split(all, -1)
 	verdict := text.Lower(text.Strip(list[len(list)-1]))
 	lines := strings.FieldsFunc(verdict, func(r rune) bool { return strings.ContainsRune("\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029", r) })
@@ -169,7 +184,9 @@ func lastWord(s, word string) int {
 		if i < 0 {
 			break
 		}
-		if !text.IsWord(lastRune(s[:i])) && !text.IsWord(firstRune(s[i+len(word):])) {
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		after, _ := utf8.DecodeRuneInString(s[i+len(word):])
+		if !text.IsWord(before) && !text.IsWord(after) {
 			return i
 		}
 		end = i + len(word) - 1
@@ -180,20 +197,20 @@ func lastWord(s, word string) int {
 // readLadder reads numbers as in the published rubric judge. It tries the whole reply as
 // JSON, then the text from the first { to the last }, then the first number after each
 // name. Numbers are converted as Python's int does, and clamped to their scale.
-func readLadder(p *declaredProtocol, r Reader, s said) (found, error) {
-	f, ok := ladderJSON(p, r, s.raw)
-	if from, to := strings.IndexByte(s.raw, '{'), strings.LastIndexByte(s.raw, '}'); !ok && from >= 0 && to > from {
-		f, ok = ladderJSON(p, r, s.raw[from:to+1])
+func readLadder(p *declaredProtocol, r Reader, _ deem.Item, reply string) (found, error) {
+	f, ok := ladderJSON(p, r, reply)
+	if from, to := strings.IndexByte(reply, '{'), strings.LastIndexByte(reply, '}'); !ok && from >= 0 && to > from {
+		f, ok = ladderJSON(p, r, reply[from:to+1])
 	}
 	if !ok {
-		f, ok = ladderProse(p, s.raw)
+		f, ok = ladderProse(p, reply)
 	}
 	if !ok {
 		names := make([]string, len(p.decl.Aspects))
 		for i, a := range p.decl.Aspects {
 			names[i] = a.Name
 		}
-		return found{}, deem.Failf(deem.Unparseable, "the reply holds no numbers for %s: %s", strings.Join(names, ", "), clip(s.raw))
+		return found{}, deem.Failf(deem.Unparseable, "the reply holds no numbers for %s: %s", strings.Join(names, ", "), clip(reply))
 	}
 	for _, a := range p.decl.Aspects {
 		f.numbers[a.Name] = min(max(f.numbers[a.Name], a.Min), a.Max)

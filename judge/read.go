@@ -2,6 +2,8 @@ package judge
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -12,21 +14,14 @@ import (
 
 // A way is a parser of replies that finds a label, numbers, or either.
 type way struct {
-	label   func(p *declaredProtocol, r Reader, s said) (found, error)
-	numbers func(p *declaredProtocol, r Reader, s said) (found, error)
-}
-
-// said is a reply prepared for parsing.
-type said struct {
-	raw    string // the unchanged reply
-	body   string // without the model's reasoning, and with quotes from the response blanked
-	offset int    // of body in raw, -1 if it is not contiguous
+	label   func(p *declaredProtocol, r Reader, it deem.Item, reply string) (found, error)
+	numbers func(p *declaredProtocol, r Reader, it deem.Item, reply string) (found, error)
 }
 
 // found is the result of a parser.
 type found struct {
 	label   string
-	start   int // of the label in body, -1 if unknown
+	start   int // of the label in the reply, -1 if unknown
 	numbers map[string]float64
 	reason  string
 	whole   bool // part of a complete structure, so that truncation after it does not matter
@@ -36,10 +31,12 @@ type found struct {
 var ways = map[string]way{
 	// exact: the reply is only the label, in any case.
 	"exact": {label: readExact},
-	// label: the one label that the reply clearly states.
+	// label: the label alone, or in the last line that the prompt demands.
 	"label": {label: readLabel},
-	// json: a JSON object somewhere in the reply; for numbers also "name: 8".
+	// json: the reply is one JSON object.
 	"json": {label: readJSONLabel, numbers: readJSONNumbers},
+	// pattern: what the group of a regular expression matches.
+	"pattern": {label: readPatternLabel, numbers: readPatternNumber},
 	// ladder: strict JSON, else from the first { to the last }, else "name: 8". Numbers
 	// are clamped to their scale, as in the published rubric judge.
 	"ladder": {numbers: readLadder},
@@ -49,8 +46,6 @@ var ways = map[string]way{
 	// last: the last line that is a label, else the last label in the text after the
 	// model's reasoning, else the label at the beginning of the reply.
 	"last": {label: readLast},
-	// rating: the last [[8]] or "Rating: 8".
-	"rating": {numbers: readRating},
 }
 
 // Read returns the verdict that the reply gives on the item under the protocol's reading. A
@@ -65,7 +60,7 @@ func (p *declaredProtocol) Read(it deem.Item, reply deem.Reply) (deem.Verdict, e
 	if err != nil {
 		return deem.Verdict{}, err
 	}
-	entries, err := entriesOf(listen(reply.Text, it.Response).body, len(list))
+	entries, err := entriesOf(it, reply.Text, len(list))
 	if err != nil {
 		return deem.Verdict{}, err
 	}
@@ -73,32 +68,46 @@ func (p *declaredProtocol) Read(it deem.Item, reply deem.Reply) (deem.Verdict, e
 		if entries[i] == "" {
 			return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply has no entry for it")
 		}
-		return p.readOne(deem.Item{}, deem.Reply{Text: entries[i], Stop: deem.StopEnd})
+		return p.readEntry(entries[i])
 	})
 	return marked(v, p.decl.Pass), err
 }
 
+// readEntry reads the entry about one criterion in a reply about several.
+func (p *declaredProtocol) readEntry(entry string) (deem.Verdict, error) {
+	w := ways["json"]
+	if !strings.HasPrefix(entry, "{") {
+		w = ways["label"]
+	}
+	return p.readWith(w, deem.Item{}, deem.Reply{Text: entry, Stop: deem.StopEnd})
+}
+
 // readOne reads a reply about the item as a whole, or about one criterion.
 func (p *declaredProtocol) readOne(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
-	r := p.decl.Readings[p.reading]
-	w := ways[r.How]
+	return p.readWith(ways[p.decl.Readings[p.reading].How], it, reply)
+}
+
+// readWith reads a reply with a parser.
+func (p *declaredProtocol) readWith(w way, it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	read := w.label
 	if len(p.decl.Aspects) > 0 {
 		read = w.numbers
 	}
-	s := listen(reply.Text, it.Response)
-	f, err := read(p, r, s)
+	if read == nil {
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply is not a JSON object: %s", clip(reply.Text))
+	}
+	f, err := read(p, p.decl.Readings[p.reading], it, reply.Text)
 	switch {
 	case err != nil:
 		return deem.Verdict{}, err
 	case reply.Stop == deem.StopLength && p.reading == Strict && !f.whole:
-		return deem.Verdict{}, deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(s.raw))
+		return deem.Verdict{}, deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(reply.Text))
 	case f.numbers != nil:
 		v := p.decl.Scored(f.numbers)
 		v.Reason = f.reason
 		return v, nil
 	}
-	v := deem.Verdict{Label: f.label, Reason: f.reason, Confidence: p.confidence(f, s, reply.Logprobs)}
+	v := deem.Verdict{Label: f.label, Reason: f.reason, Confidence: p.confidence(f, reply.Logprobs)}
 	for _, l := range p.decl.Labels {
 		if l.Label == f.label {
 			v.Score = l.Score
@@ -107,10 +116,21 @@ func (p *declaredProtocol) readOne(it deem.Item, reply deem.Reply) (deem.Verdict
 	return v, nil
 }
 
-// listen prepares a reply for parsing.
-func listen(reply, response string) said {
-	body := withoutThinking(reply)
-	return said{raw: reply, body: masked(body, response), offset: strings.Index(reply, body)}
+// Locate returns the label that a reply gives on the item under a reading, and its position
+// in the reply.
+func (d *Declaration) Locate(reading string, it deem.Item, reply string) (Found, error) {
+	p, err := d.Protocol(reading)
+	if err != nil {
+		return Found{}, err
+	}
+	r := d.Readings[p.Reading()]
+	read := ways[r.How].label
+	declared, ok := p.(*declaredProtocol)
+	if !ok || read == nil {
+		return Found{}, fmt.Errorf("judge %s gives no label for the whole item", d.Name)
+	}
+	f, err := read(declared, r, it, reply)
+	return Found{Label: f.label, Start: f.start, Reason: f.reason}, err
 }
 
 // Scored returns the verdict for the numbers of all aspects, which a model or a person has
@@ -167,76 +187,101 @@ func (d *Declaration) labelNames() []string {
 }
 
 // readExact compares like Python's reply.strip().upper() == label.
-func readExact(p *declaredProtocol, _ Reader, s said) (found, error) {
-	got := text.Upper(text.Strip(s.raw))
+func readExact(p *declaredProtocol, _ Reader, _ deem.Item, reply string) (found, error) {
+	got := text.Upper(text.Strip(reply))
 	for _, l := range p.decl.Labels {
 		if got == text.Upper(l.Label) {
-			return found{label: l.Label, start: strings.Index(s.body, text.Strip(s.raw))}, nil
+			return found{label: l.Label, start: strings.Index(reply, text.Strip(reply))}, nil
 		}
 	}
-	return found{}, deem.Failf(deem.Unparseable, "the reply is none of %s: %s", strings.Join(p.decl.labelNames(), ", "), clip(s.raw))
+	return found{}, deem.Failf(deem.Unparseable, "the reply is none of %s: %s", strings.Join(p.decl.labelNames(), ", "), clip(reply))
 }
 
-func readLabel(p *declaredProtocol, _ Reader, s said) (found, error) {
-	f, err := FindLabel(s.body, "", p.decl.labelNames())
+func readLabel(p *declaredProtocol, r Reader, it deem.Item, reply string) (found, error) {
+	f, err := p.forms[r.Line].Read(it, reply)
+	return found{label: f.Label, start: f.Start, reason: f.Reason}, err
+}
+
+func readJSONLabel(p *declaredProtocol, r Reader, it deem.Item, reply string) (found, error) {
+	key := cmp.Or(r.Key, "label")
+	o, err := ReadObject(it, reply, key)
 	if err != nil {
 		return found{}, err
 	}
-	return found{label: f.Label, start: f.Start, whole: f.How == "json", reason: reasonOf(s.body, "")}, nil
+	f, err := o.Label(key, p.decl.labelNames())
+	return found{label: f.Label, start: f.Start, whole: true, reason: reasonIn(o, r)}, err
 }
 
-func readJSONLabel(p *declaredProtocol, r Reader, s said) (found, error) {
-	f, err := FindLabel(s.body, cmp.Or(r.Key, "label"), p.decl.labelNames())
-	if err != nil {
-		return found{}, err
-	}
-	return found{label: f.Label, start: f.Start, whole: true, reason: reasonOf(s.body, r.Reason)}, nil
-}
-
-func readJSONNumbers(p *declaredProtocol, r Reader, s said) (found, error) {
-	aspects := map[string]Aspect{}
+func readJSONNumbers(p *declaredProtocol, r Reader, it deem.Item, reply string) (found, error) {
+	var names []string
 	for _, a := range p.decl.Aspects {
-		aspects[a.Name] = a
+		names = append(names, a.Name)
 	}
-	numbers, err := findAspects(s.body, aspects)
+	o, err := ReadObject(it, reply, names...)
 	if err != nil {
 		return found{}, err
 	}
-	_, whole := FindObject(s.body, sortedKeys(aspects)...)
-	return found{numbers: numbers, whole: whole, reason: reasonOf(s.body, r.Reason)}, nil
+	f := found{numbers: map[string]float64{}, whole: true, reason: reasonIn(o, r)}
+	for _, a := range p.decl.Aspects {
+		if f.numbers[a.Name], err = a.Number(o.Fields[a.Name]); err != nil {
+			failure, _ := errors.AsType[*deem.Failure](err)
+			return found{}, &deem.Failure{Kind: failure.Kind, Detail: a.Name + ": " + failure.Detail}
+		}
+	}
+	return f, nil
 }
 
-func readRating(p *declaredProtocol, _ Reader, s said) (found, error) {
+func readPatternLabel(p *declaredProtocol, r Reader, it deem.Item, reply string) (found, error) {
+	said, start, err := matchPattern(it, reply, p.patterns[r.Pattern])
+	if err != nil {
+		return found{}, err
+	}
+	for _, l := range p.decl.Labels {
+		if strings.EqualFold(l.Label, said) {
+			return found{label: l.Label, start: start}, nil
+		}
+	}
+	return found{}, deem.Failf(deem.Unparseable, "%q is not one of %s", clip(said), strings.Join(p.decl.labelNames(), ", "))
+}
+
+func readPatternNumber(p *declaredProtocol, r Reader, it deem.Item, reply string) (found, error) {
+	said, _, err := matchPattern(it, reply, p.patterns[r.Pattern])
+	if err != nil {
+		return found{}, err
+	}
 	a := p.decl.Aspects[0]
-	n, err := findRating(s.body, a)
-	if err != nil {
-		return found{}, err
-	}
-	return found{numbers: map[string]float64{a.Name: n}}, nil
+	n, err := a.Number(said)
+	return found{numbers: map[string]float64{a.Name: n}}, err
 }
 
-// reasonOf returns the explanation in the last JSON object that has one, under the key or,
-// if it is "", under a usual one.
-func reasonOf(body, key string) string {
-	keys := []string{"reasoning", "reason", "explanation", "rationale"}
-	if key != "" {
-		keys = []string{key}
+// reasonKeys are the usual keys of an explanation.
+var reasonKeys = []string{"reasoning", "reason", "explanation", "rationale"}
+
+// reasonIn returns the explanation in an object, under the key that the parser names or else
+// under a usual one.
+func reasonIn(o *Object, r Reader) string {
+	if r.Reason != "" {
+		return o.Text(r.Reason)
 	}
-	o, k, _ := lastOfAny(body, keys...)
-	return strings.Clone(o.Text(k)) // A substring would keep the whole body in memory.
+	for _, key := range reasonKeys {
+		if s := o.Text(key); s != "" {
+			return s
+		}
+	}
+	return ""
 }
 
 // confidence returns the probability of the token that begins the label, among the tokens
 // at that position that begin any of the labels. It is nil if the reply has no
 // log-probabilities or they do not settle it.
-func (p *declaredProtocol) confidence(f found, s said, tokens []deem.TokenLogprob) *float64 {
-	if len(tokens) == 0 || f.start < 0 || s.offset < 0 {
+func (p *declaredProtocol) confidence(f found, tokens []deem.TokenLogprob) *float64 {
+	if len(tokens) == 0 || f.start < 0 {
 		return nil
 	}
 	end := 0
 	i := slices.IndexFunc(tokens, func(t deem.TokenLogprob) bool {
 		end += len(t.Token)
-		return s.offset+f.start < end
+		return f.start < end
 	})
 	if i < 0 {
 		return nil

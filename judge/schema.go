@@ -69,7 +69,7 @@ func quoted(v any) string {
 }
 
 // jsonWays are the parsers that find a verdict in JSON.
-var jsonWays = []string{"json", "label", "ladder", "loads"}
+var jsonWays = []string{"json", "ladder", "loads"}
 
 // checkSchema derives the schema, or checks the user's schema against the keys that are
 // read from a reply.

@@ -194,20 +194,43 @@ func majority(set *published.Set) []*deem.Verdict {
 	return list
 }
 
-// menus are the labels that judges are offered, right ones first.
-var menus = [][]string{
-	{"yes", "no"},
-	{"CORRECT", "WRONG"},
-	{"CORRECT", "INCORRECT"},
-	{"PASS", "FAIL"},
-	{"EQUIVALENT", "DIFFERENT"},
-	{"C", "I", "P"},
+// A menu is a set of labels that judges are offered, right ones first.
+type menu struct {
+	labels []string
+	form   *judge.Form
 }
 
-// readAgain reads the reply of a record with the strict parser.
-func readAgain(rec deem.Record, menu []string) (*deem.Verdict, *deem.Failure) {
-	text := judge.Body(rec.Calls[0].Reply.Text, rec.Item.Response)
-	found, err := judge.FindLabel(text, "", menu)
+// menus are the usual ones. A reply is read if it is the label alone, ends with a line that
+// is the label, or is a JSON object with the label under a usual key.
+var menus = []menu{
+	menuOf("yes", "no"),
+	menuOf("CORRECT", "WRONG"),
+	menuOf("CORRECT", "INCORRECT"),
+	menuOf("PASS", "FAIL"),
+	menuOf("EQUIVALENT", "DIFFERENT"),
+	menuOf("C", "I", "P"),
+}
+
+func menuOf(labels ...string) menu { return menu{labels, judge.MustForm("{label}", labels...)} }
+
+// find finds the label of a reply.
+func (m menu) find(rec deem.Record) (judge.Found, error) {
+	reply := rec.Calls[0].Reply.Text
+	found, err := m.form.Read(rec.Item, reply)
+	if err == nil {
+		return found, nil
+	}
+	for _, key := range []string{"label", "verdict", "judgment", "judgement"} {
+		if o, objectErr := judge.ReadObject(rec.Item, reply, key); objectErr == nil {
+			return o.Label(key, m.labels)
+		}
+	}
+	return found, err
+}
+
+// readAgain reads the reply of a record strictly.
+func readAgain(rec deem.Record, m menu) (*deem.Verdict, *deem.Failure) {
+	found, err := m.find(rec)
 	if err != nil {
 		f, ok := errors.AsType[*deem.Failure](err)
 		if !ok {
@@ -216,7 +239,7 @@ func readAgain(rec deem.Record, menu []string) (*deem.Verdict, *deem.Failure) {
 		return nil, f
 	}
 	v := &deem.Verdict{Label: found.Label}
-	switch slices.Index(menu, found.Label) {
+	switch slices.Index(m.labels, found.Label) {
 	case 0:
 		v.Score = 1
 	case 2:
@@ -228,20 +251,20 @@ func readAgain(rec deem.Record, menu []string) (*deem.Verdict, *deem.Failure) {
 // reread reads the replies of the file again.
 func (s *study) reread(sys *studySystem) {
 	const most = 200
-	menu, found := menus[0], -1 // the labels with which most of the replies can be read
-	for _, labels := range menus {
+	best, found := menus[0], -1 // the labels with which most of the replies can be read
+	for _, m := range menus {
 		seen, read := 0, 0
 		for rec := range sys.set.Records() {
 			if len(rec.Calls) == 0 || seen == most {
 				continue
 			}
 			seen++
-			if v, _ := readAgain(rec, labels); v != nil {
+			if v, _ := readAgain(rec, m); v != nil {
 				read++
 			}
 		}
 		if read > found {
-			menu, found = labels, read
+			best, found = m, read
 		}
 	}
 	b := report.New(report.Head{
@@ -257,14 +280,14 @@ func (s *study) reread(sys *studySystem) {
 			left++
 			continue
 		}
-		rec.Verdict, rec.Failure = readAgain(rec, menu)
+		rec.Verdict, rec.Failure = readAgain(rec, best)
 		verdicts[rec.Position] = rec.Verdict
 		b.Add(rec)
 	}
 	if left > 0 {
 		sys.notes = append(sys.notes, fmt.Sprintf("%s without a reply, which cannot be read again", words.Count(left, "record")))
 	}
-	sys.notes = append(sys.notes, "re-read is what the replies in the file say when they are read strictly, as "+strings.Join(menu, " or "))
+	sys.notes = append(sys.notes, "re-read is what the replies in the file say when they are read strictly, as "+strings.Join(best.labels, " or "))
 	sys.columns[atReread] = column{report: b.Report(), verdicts: verdicts}
 }
 

@@ -96,9 +96,9 @@ func TestPrompt(t *testing.T) {
 		text := req.Messages[0].Content
 		prompts = append(prompts, text)
 		if strings.Index(text, "It is Paris") < strings.Index(text, "ends here") {
-			return deem.Reply{Text: "The first one is right.\nFIRST", Stop: deem.StopEnd}, nil
+			return deem.Reply{Text: "The first one is right.\nVERDICT: FIRST", Stop: deem.StopEnd}, nil
 		}
-		return deem.Reply{Text: "The second one is right.\n\n**SECOND**", Stop: deem.StopEnd}, nil
+		return deem.Reply{Text: "The second one is right.\n\n**VERDICT: SECOND**", Stop: deem.StopEnd}, nil
 	})
 	d := pairwise.Declaration()
 	p, err := d.Protocol("")
@@ -118,7 +118,7 @@ func TestPrompt(t *testing.T) {
 			t.Errorf("prompt:\n%s", text)
 		}
 	}
-	for reply, want := range map[string]float64{"TIE": 0.5, "First.\nSECOND": 0} {
+	for reply, want := range map[string]float64{"TIE": 0.5, "First.\nVERDICT: SECOND": 0} {
 		v, err := p.Read(pair("a", "b"), deem.Reply{Text: reply, Stop: deem.StopEnd})
 		if err != nil || v.Score != want {
 			t.Errorf("reply %q: %+v, %v, want score %v", reply, v, err, want)

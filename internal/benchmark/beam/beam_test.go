@@ -102,7 +102,7 @@ func TestReadings(t *testing.T) {
 		`{"score": 0.7, "reason": "x"}`:     {Mem0Name: 0.5, OmniName: 0.5, Float: 0.7, Fixed: deem.OutOfRange},
 		`{"reason": "x"}`:                   {Mem0Name: 0.0, OmniName: deem.Unparseable, Float: deem.Unparseable, Fixed: deem.Unparseable},
 		`{"score": "high"}`:                 {Mem0Name: 0.0, OmniName: deem.Unparseable, Float: deem.Unparseable, Fixed: deem.Unparseable},
-		`{"final": {"score": 1}}`:           {Mem0Name: 1.0, OmniName: 1.0, Float: 1.0, Fixed: 1.0},
+		`{"final": {"score": 1}}`:           {Mem0Name: 1.0, OmniName: 1.0, Float: deem.Unparseable, Fixed: deem.Unparseable},
 		`{"final": "{\"score\": 1}"}`:       {Mem0Name: 1.0},
 		"```json\n{\"score\": 0.5}\n```":    {Mem0Name: deem.Unparseable, OmniName: 0.5, Float: 0.5, Fixed: 0.5},
 		`{"score": 3}`:                      {Mem0Name: 1.0, OmniName: 1.0, Float: deem.OutOfRange, Fixed: deem.OutOfRange},

@@ -16,7 +16,7 @@ import (
 
 // readerVersion is increased whenever a reading may give a different verdict, so that the
 // judge's hash changes too.
-const readerVersion = 1
+const readerVersion = 2
 
 //go:embed prompts
 var promptFiles embed.FS
@@ -314,7 +314,7 @@ func (p *P) callAndRead(it deem.Item, ask asking, req deem.Request, read func(st
 func (p *P) readNugget(it deem.Item, reply string) (deem.Verdict, error) {
 	switch {
 	case p.reading == Fixed, p.reading == Float && p.name != UpstreamName:
-		return offered(reply, p.reading == Float)
+		return offered(it, reply, p.reading == Float)
 	case p.name == Mem0Name:
 		return readMem0(reply)
 	case p.name == OmniName:

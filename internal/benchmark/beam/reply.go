@@ -42,15 +42,14 @@ func clamp(score float64) float64 {
 	return 0
 }
 
-// offered reads the score that a reply clearly states, ignoring the text around it. If
+// offered reads the score of a reply that is one JSON object, as the prompts demand. If
 // anyScore is true, numbers between the offered ones are accepted too.
-func offered(reply string, anyScore bool) (deem.Verdict, error) {
-	o, ok := judge.FindObject(judge.Body(reply, ""), "score")
-	if !ok {
-		return deem.Verdict{}, unreadable(reply)
+func offered(it deem.Item, reply string, anyScore bool) (deem.Verdict, error) {
+	o, err := judge.ReadObject(it, reply, "score")
+	if err != nil {
+		return deem.Verdict{}, err
 	}
-	said, _ := o.Field("score")
-	score, err := judge.Aspect{Max: 1}.Number(said)
+	score, err := judge.Aspect{Max: 1}.Number(o.Fields["score"])
 	switch {
 	case err != nil:
 		return deem.Verdict{}, err
@@ -239,11 +238,9 @@ func readUpstream(reply string, truncate bool) (deem.Verdict, error) {
 	}
 	fields, ok := v.(map[string]any)
 	if err != nil {
-		o, found := judge.FindObject(reply, "score")
-		if !found {
+		if fields, ok = judge.Repair(reply, "score"); !ok {
 			return deem.Verdict{}, unreadable(reply)
 		}
-		fields = o.Fields
 	} else if !ok {
 		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply is JSON and not an object: %s", clip(reply))
 	}
@@ -271,9 +268,12 @@ func saysYes(reply string) (deem.Verdict, error) {
 	return deem.Verdict{Label: "NO"}, nil
 }
 
-// clearlySays reads the same reply, but accepts only a clear YES or NO.
+// yesOrNo is the form that the question about two snippets demands.
+var yesOrNo = judge.MustForm("", "YES", "NO")
+
+// clearlySays reads the same reply, but accepts only YES or NO alone.
 func clearlySays(reply string) (deem.Verdict, error) {
-	f, err := judge.FindLabel(judge.Body(reply, ""), "", []string{"YES", "NO"})
+	f, err := yesOrNo.Read(deem.Item{}, reply)
 	if err != nil {
 		return deem.Verdict{}, err
 	}

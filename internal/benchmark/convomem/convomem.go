@@ -218,11 +218,14 @@ func (p *P) Request(it deem.Item) (deem.Request, error) {
 	).Replace(p.prompts[name])), nil
 }
 
+// form is what the prompts demand.
+var form = judge.MustForm("", "RIGHT", "WRONG")
+
 // Read returns the verdict that the reply gives under the protocol's reading.
 func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	var label string
 	if p.reading == Strict {
-		found, err := judge.FindLabel(judge.Body(reply.Text, it.Response), "", []string{"RIGHT", "WRONG"})
+		found, err := form.Read(it, reply.Text)
 		if err != nil {
 			return deem.Verdict{}, err
 		}

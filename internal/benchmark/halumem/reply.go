@@ -1,6 +1,7 @@
 package halumem
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -95,74 +96,40 @@ func includedUpstream(value any) float64 {
 	return 0
 }
 
-// readStrictly finds the last JSON object with the requested keys anywhere in the reply,
-// and checks its values against those offered. Text quoted from the response does not
-// count.
+// readStrictly reads a reply that is one JSON object with the requested keys, and checks its
+// values against those offered.
 func readStrictly(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
-	whole := judge.Body(reply, "")
-	body := withoutQuoted(judge.Body(reply, it.Response), whole, it.Response)
-	switch it.Category {
-	case Integrity:
-		v, _, f := strictScore(it, body, keyScore)
-		return v, f
-	case Accuracy:
-		v, o, f := strictScore(it, body, keyAccuracy, keyIncluded)
-		if f != nil {
-			return v, f
-		}
-		value, _ := o.Field(keyIncluded)
-		included, ok := inclusion(value)
-		if !ok {
-			return deem.Verdict{}, deem.Failf(deem.Unparseable, "%s is neither true nor false: %s", keyIncluded, clip(text.Repr(value)))
-		}
-		v.Aspects = map[string]float64{aspectIncluded: included}
-		return v, nil
+	keys := map[string][]string{Integrity: {keyScore}, Accuracy: {keyAccuracy, keyIncluded}}[it.Category]
+	if keys == nil {
+		keys = []string{keyLabel}
 	}
-	found, err := judge.FindLabel(body, keyLabel, labelsOf(it.Category))
+	o, err := judge.ReadObject(it, reply, keys...)
 	if err != nil {
 		return deem.Verdict{}, asFailure(err)
 	}
-	return labelled(found.Label, explanation(it, body)), nil
-}
-
-// withoutQuoted blanks the objects of a reply that occur verbatim in the response, if the
-// judge wrote another one itself: a response may contain a verdict, and a judge that quotes
-// it does not state it. masked and whole are the reply with and without earlier masking, of
-// equal length.
-func withoutQuoted(masked, whole, response string) string {
-	objects := judge.Objects(whole)
-	quoted := slices.DeleteFunc(slices.Clone(objects), func(o judge.Object) bool {
-		return !strings.Contains(response, whole[o.Start:o.End])
-	})
-	if len(quoted) == len(objects) {
-		return masked
-	}
-	for _, o := range quoted {
-		masked = masked[:o.Start] + strings.Repeat(" ", o.End-o.Start) + masked[o.End:]
-	}
-	return masked
-}
-
-// strictScore reads the score under the first of the keys, in the last object that has all
-// of them.
-func strictScore(it deem.Item, body string, keys ...string) (deem.Verdict, judge.Object, *deem.Failure) {
-	o, ok := judge.FindObject(body, keys...)
-	if !ok {
-		return deem.Verdict{}, o, deem.Failf(deem.Unparseable, "the reply has no JSON object with %s: %s", strings.Join(keys, " and "), clip(body))
-	}
-	for _, key := range keys {
-		if slices.Contains(o.Twice, key) {
-			return deem.Verdict{}, o, deem.Failf(deem.Contradictory, "%s has two values in one object", key)
+	var v deem.Verdict
+	if keys[0] == keyLabel {
+		found, err := o.Label(keyLabel, labelsOf(it.Category))
+		if err != nil {
+			return deem.Verdict{}, asFailure(err)
 		}
+		v = labelled(found.Label, "")
+	} else {
+		n, err := scale.Number(o.Fields[keys[0]])
+		if err != nil {
+			return deem.Verdict{}, asFailure(err)
+		}
+		v = scored(it, int(n))
 	}
-	value, _ := o.Field(keys[0]) // FindObject found it.
-	n, err := scale.Number(value)
-	if err != nil {
-		return deem.Verdict{}, o, asFailure(err)
+	if it.Category == Accuracy {
+		included, ok := inclusion(o.Fields[keyIncluded])
+		if !ok {
+			return deem.Verdict{}, deem.Failf(deem.Unparseable, "%s is neither true nor false: %s", keyIncluded, clip(text.Repr(o.Fields[keyIncluded])))
+		}
+		v.Aspects = map[string]float64{aspectIncluded: included}
 	}
-	v := scored(it, int(n))
-	v.Reason = explanation(it, body)
-	return v, o, nil
+	v.Reason = explanation(it, o)
+	return v, nil
 }
 
 // inclusion reads true and false, as a boolean or as a word in any case.
@@ -182,13 +149,8 @@ func inclusion(value any) (float64, bool) {
 
 // explanation returns the judge's reason. Its key differs between prompts and between
 // models.
-func explanation(it deem.Item, body string) string {
-	for _, key := range []string{reasonOf[it.Category], "reason", "reasoning"} {
-		if o, ok := judge.FindObject(body, key); ok {
-			return o.Text(key)
-		}
-	}
-	return ""
+func explanation(it deem.Item, o *judge.Object) string {
+	return cmp.Or(o.Text(reasonOf[it.Category]), o.Text("reason"), o.Text("reasoning"))
 }
 
 // scored returns the verdict for a score. The label is the score as in the prompt. A point

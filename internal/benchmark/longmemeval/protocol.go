@@ -34,7 +34,7 @@ func Readings() []string { return []string{Upstream, Strict, Seed} }
 
 // readerVersion is increased whenever a reading, or the choice of a prompt, may give a
 // different verdict, so that the judge's hash changes too.
-const readerVersion = 1
+const readerVersion = 2
 
 // The rules that select the questions for the abstention prompt.
 const (

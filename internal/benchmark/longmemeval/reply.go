@@ -2,12 +2,11 @@ package longmemeval
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"deem"
 	"deem/internal/text"
 	"deem/internal/words"
+	"deem/judge"
 )
 
 // The labels, spelled as in the prompts.
@@ -16,11 +15,14 @@ const (
 	no  = "no"
 )
 
+// form is what the prompts demand: "Answer yes or no only."
+var form = judge.MustForm("", yes, no)
+
 // Read returns the verdict that the reply gives under the protocol's reading.
 //
 // Upstream reads an empty text as no, and crashes on a reply without text. Neither is a
 // judgement, and [judge.Read] makes such replies failures.
-func (p *QA) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
+func (p *QA) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	said := text.Strip(reply.Text)
 	label := ""
 	switch p.reading {
@@ -30,7 +32,14 @@ func (p *QA) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
 			label = yes
 		}
 	case Strict:
-		label = firstWord(said)
+		found, err := form.Read(it, reply.Text)
+		if err == nil && reply.Stop == deem.StopLength {
+			err = deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens")
+		}
+		if err != nil {
+			return deem.Verdict{}, err
+		}
+		label = found.Label
 	case Seed:
 		label = firstLetters(said)
 	}
@@ -55,15 +64,4 @@ func firstLetters(said string) string {
 		}
 	}
 	return ""
-}
-
-// firstWord is like firstLetters, but the letters must be a whole word: "Yesterday" and
-// "Note that" do not state a decision.
-func firstWord(said string) string {
-	label := firstLetters(said)
-	rest := strings.TrimLeft(text.Lower(said), ".:!- \t\n\r")[len(label):]
-	if r, _ := utf8.DecodeRuneInString(rest); unicode.In(r, unicode.L, unicode.M, unicode.N) || r == '_' {
-		return ""
-	}
-	return label
 }

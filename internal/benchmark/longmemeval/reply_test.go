@@ -39,20 +39,20 @@ func TestRead(t *testing.T) {
 		{end(" YES\n"), "yes", "yes", "yes"},
 		{end("no"), "no", "no", "no"},
 		{end("No."), "no", "no", "no"},
-		{end("- No, it is wrong"), "no", "no", "no"},
-		{end("Yes, the response is correct"), "yes", "yes", "yes"},
+		{end("- No, it is wrong"), "no", unparseable, "no"},
+		{end("Yes, the response is correct"), "yes", unparseable, "yes"},
 		{end("\u2003Yes\u2003"), "yes", "yes", "yes"},
 		{end("\x1cyes\x1f"), "yes", "yes", "yes"}, // white space in Python
 
 		// Replies on which the readings differ.
-		{end("No, yes would be wrong"), "yes", "no", "no"},
+		{end("No, yes would be wrong"), "yes", unparseable, "no"},
 		{end("Yesterday it was"), "yes", unparseable, "yes"},
 		{end("Nothing of the kind"), "no", unparseable, "no"},
 		{end("Note that yes is meant"), "yes", unparseable, "no"},
 		{end("no_answer"), "no", unparseable, "no"},
 		{end("The answer is yes."), "yes", unparseable, unparseable},
 		{end("The answer is no."), "no", unparseable, unparseable},
-		{end("**Yes**"), "yes", unparseable, unparseable},
+		{end("**Yes**"), "yes", "yes", unparseable},
 		{end("Correct."), "no", unparseable, unparseable},
 		{end("I don't know"), "no", unparseable, unparseable},
 		{end("..."), "no", unparseable, unparseable},
@@ -60,8 +60,9 @@ func TestRead(t *testing.T) {
 		{end("是"), "no", unparseable, unparseable},
 		{end("Ja"), "no", unparseable, unparseable},
 
-		// A reply that was truncated after its label is valid.
-		{deem.Reply{Text: "Yes, the response correctly", Stop: deem.StopLength}, "yes", "yes", "yes"},
+		// A reply that was truncated after its label says it, but not in the demanded form.
+		{deem.Reply{Text: "Yes, the response correctly", Stop: deem.StopLength}, "yes", truncated, "yes"},
+		{deem.Reply{Text: "No", Stop: deem.StopLength}, "no", truncated, "no"},
 		{deem.Reply{Text: "The model response states that the", Stop: deem.StopLength}, "no", truncated, truncated},
 
 		// Replies without a judgement.

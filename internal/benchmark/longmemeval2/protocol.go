@@ -148,11 +148,14 @@ func (p *P) Request(it deem.Item) (deem.Request, error) {
 // Read returns the verdict that the reply gives under the protocol's reading.
 func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	if p.reading != Upstream {
-		found, err := judge.FindLabel(judge.Body(reply.Text, it.Response), "label", []string{"0", "1"})
+		o, err := judge.ReadObject(it, reply.Text, "label")
 		if err != nil {
 			return deem.Verdict{}, err
 		}
-		o, _ := judge.FindObject(reply.Text, "label")
+		found, err := o.Label("label", []string{"0", "1"})
+		if err != nil {
+			return deem.Verdict{}, err
+		}
 		return verdict(found.Label == "1", o.Text("reason")), nil
 	}
 	label, reason, ok := upstreamLabel(reply.Text)

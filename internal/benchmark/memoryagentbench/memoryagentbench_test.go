@@ -158,7 +158,9 @@ func TestSummary(t *testing.T) {
 		{`{"fluency": true}`, `{"recall": 0}`, `{"precision": 0, "sentence_count": 0}`, 0, -1},
 		{`{"fluency": 1}`, `{"recall": 6}`, `{"precision": 2, "sentence_count": 1}`, 2, -1},
 		{"Score {\"fluency\": 1} in the format {example}", `{"recall": 3}`, `{"precision": 1, "sentence_count": 1}`, -1, 1},
-		{"```json\n{\"fluency\": 1, \"why\": {\"a\": 1}}\n```", `{"recall": 3}`, `{"precision": 1, "sentence_count": 1}`, 1, 1},
+		{"```json\n{\"fluency\": 1, \"why\": \"x\"}\n```", `{"recall": 3}`, `{"precision": 1, "sentence_count": 1}`, 1, 1},
+		{"```json\n{\"fluency\": 1, \"why\": {\"a\": 1}}\n```", `{"recall": 3}`, `{"precision": 1, "sentence_count": 1}`, 1, -1},
+		{`{"fluency": 0} The text says {"fluency": 1}`, `{"recall": 3}`, `{"precision": 1, "sentence_count": 1}`, 1, -1},
 		{`{"fluency": 1}`, "I cannot say.", `{"precision": 1, "sentence_count": 1}`, -1, -1},
 		{`{"fluency": 1}`, `{"recall": "3"}`, `{"precision": 1, "sentence_count": 1}`, -1, -1},
 	} {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -197,9 +196,15 @@ func (p *P) readPart(it deem.Item, part, reply string) (deem.Verdict, error) {
 	if part == "precision" {
 		keys = append(keys, "sentence_count")
 	}
-	said, ok := p.object(reply, keys)
-	if !ok {
-		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply has no object with %s: %s", strings.Join(keys, " and "), words.Clip(strings.Join(strings.Fields(reply), " "), 80))
+	var said []float64
+	var err error
+	if p.reading == benchmark.Fixed {
+		said, err = readCounts(it, reply, keys)
+	} else {
+		said, err = parseCounts(reply, keys)
+	}
+	if err != nil {
+		return deem.Verdict{}, err
 	}
 	n, total := said[0], 1.0
 	switch part {
@@ -227,36 +232,65 @@ var (
 	fenced    = regexp.MustCompile("(?s)```json(.+)```")
 )
 
-// object corresponds to parse_json: the last object of the reply, or the one in a fence,
-// with a number under each key. Under fixed it is the last object that has all keys.
-func (p *P) object(reply string, keys []string) ([]float64, bool) {
+// readCounts returns the numbers under the keys. The prompts let the model reason first, so
+// the object may stand amid prose; there must be one with all keys, and not in the item.
+func readCounts(it deem.Item, reply string, keys []string) ([]float64, error) {
+	var said []float64
+	for _, raw := range innermost.FindAllString(judge.Answer(reply), -1) {
+		list, ok := countsIn(raw, keys)
+		switch {
+		case !ok:
+		case said != nil:
+			return nil, deem.Failf(deem.Contradictory, "the reply has more than one object with %s", strings.Join(keys, " and "))
+		case judge.Quotes(it, raw):
+			return nil, deem.Failf(deem.Contradictory, "the object with %s also stands in the item", strings.Join(keys, " and "))
+		default:
+			said = list
+		}
+	}
+	if said == nil {
+		return nil, missing(reply, keys)
+	}
+	return said, nil
+}
+
+// parseCounts corresponds to parse_json: the last object of the reply, or the one in a
+// fence, with a number under each key.
+func parseCounts(reply string, keys []string) ([]float64, error) {
 	texts := innermost.FindAllString(reply, -1)
 	if len(texts) == 0 {
+		return nil, missing(reply, keys)
+	}
+	last := texts[len(texts)-1]
+	if m := fenced.FindStringSubmatch(reply); m != nil && !json.Valid([]byte(last)) && json.Valid([]byte(m[1])) {
+		last = m[1]
+	}
+	said, ok := countsIn(last, keys)
+	if !ok {
+		return nil, missing(reply, keys)
+	}
+	return said, nil
+}
+
+func missing(reply string, keys []string) error {
+	return deem.Failf(deem.Unparseable, "the reply has no object with %s: %s", strings.Join(keys, " and "), words.Clip(strings.Join(strings.Fields(reply), " "), 80))
+}
+
+// countsIn returns the numbers under the keys of a JSON object, and reports whether it has
+// them all.
+func countsIn(raw string, keys []string) ([]float64, bool) {
+	var object map[string]any
+	if json.Unmarshal([]byte(raw), &object) != nil {
 		return nil, false
 	}
-	if p.reading == benchmark.Upstream {
-		texts = texts[len(texts)-1:]
-	}
-	if m := fenced.FindStringSubmatch(reply); m != nil && !json.Valid([]byte(texts[len(texts)-1])) {
-		texts = append(texts, m[1])
-	}
-	for _, raw := range slices.Backward(texts) {
-		var object map[string]any
-		if json.Unmarshal([]byte(raw), &object) != nil {
-			continue
-		}
-		var said []float64
-		for _, key := range keys {
-			switch n := object[key].(type) {
-			case float64:
-				said = append(said, n)
-			case bool: // A number in Python.
-				said = append(said, map[bool]float64{true: 1}[n])
-			}
-		}
-		if len(said) == len(keys) || p.reading == benchmark.Upstream {
-			return said, len(said) == len(keys)
+	var said []float64
+	for _, key := range keys {
+		switch n := object[key].(type) {
+		case float64:
+			said = append(said, n)
+		case bool: // A number in Python.
+			said = append(said, map[bool]float64{true: 1}[n])
 		}
 	}
-	return nil, false
+	return said, len(said) == len(keys)
 }

@@ -34,7 +34,7 @@ const (
 )
 
 // readerVersion is increased whenever a reading may give a different verdict.
-const readerVersion = 1
+const readerVersion = 2
 
 // Prompts reads the prompts for open answers from a clone of upstream's repository.
 func Prompts(repo string) (map[string]string, error) {
@@ -118,39 +118,57 @@ var (
 
 // Read returns the score. Upstream's reading clamps a boxed number to the scale and, if
 // there is none, looks for other numbers; the strict one requires one boxed number on the
-// scale.
-func (p *OpenAnswers) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
-	verdict := func(score float64) (deem.Verdict, error) { return deem.Verdict{Label: "scored", Score: score}, nil }
+// scale that does not stand in the item's own texts.
+func (p *OpenAnswers) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
+	score, err := readUpstream(reply.Text)
+	if p.reading != Upstream {
+		score, err = readStrictly(it, reply.Text)
+	}
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	return deem.Verdict{Label: "scored", Score: score}, nil
+}
+
+// readUpstream corresponds to extract_judge_decision.
+func readUpstream(reply string) (float64, error) {
 	for _, pattern := range boxed {
-		all := pattern.FindAllStringSubmatch(reply.Text, -1)
-		if len(all) == 0 {
-			continue
-		}
-		score, err := strconv.ParseFloat(all[0][1], 64)
-		if err != nil {
-			continue
-		}
-		if p.reading == Upstream {
-			return verdict(min(score, 1))
-		}
-		for _, m := range all {
-			if m[1] != all[0][1] {
-				return deem.Verdict{}, deem.Failf(deem.Contradictory, "the reply boxes %s and %s", all[0][1], m[1])
-			}
-		}
-		if score > 1 {
-			return deem.Verdict{}, deem.Failf(deem.OutOfRange, "%s is above 1", all[0][1])
-		}
-		return verdict(score)
-	}
-	if p.reading == Upstream {
-		for _, pattern := range scored {
-			if m := pattern.FindStringSubmatch(reply.Text); m != nil {
-				if score, err := strconv.ParseFloat(m[1], 64); err == nil && score <= 1 {
-					return verdict(score)
-				}
+		if m := pattern.FindStringSubmatch(reply); m != nil {
+			if score, err := strconv.ParseFloat(m[1], 64); err == nil {
+				return min(score, 1), nil
 			}
 		}
 	}
-	return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply has no score in \\boxed{}")
+	for _, pattern := range scored {
+		if m := pattern.FindStringSubmatch(reply); m != nil {
+			if score, err := strconv.ParseFloat(m[1], 64); err == nil && score <= 1 {
+				return score, nil
+			}
+		}
+	}
+	return 0, errUnboxed
+}
+
+var errUnboxed = deem.Failf(deem.Unparseable, "the reply has no score in \\boxed{}")
+
+// readStrictly reads the one boxed number.
+func readStrictly(it deem.Item, reply string) (float64, error) {
+	said := ""
+	for _, m := range boxed[1].FindAllStringSubmatch(judge.Answer(reply), -1) {
+		switch {
+		case said != "" && m[1] != said:
+			return 0, deem.Failf(deem.Contradictory, "the reply boxes %s and %s", said, m[1])
+		case judge.Quotes(it, m[0]):
+			return 0, deem.Failf(deem.Contradictory, "%s also stands in the item", m[0])
+		}
+		said = m[1]
+	}
+	if said == "" {
+		return 0, errUnboxed
+	}
+	score, err := strconv.ParseFloat(said, 64)
+	if err != nil || score > 1 {
+		return 0, deem.Failf(deem.OutOfRange, "%s is above 1", said)
+	}
+	return score, nil
 }

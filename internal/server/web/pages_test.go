@@ -151,7 +151,7 @@ func TestPagesSay(t *testing.T) {
 			"Latency of replies", "Confidence", "labelled items", w.first.Judge.Hash, "http://localhost:9/v1", ">trial<",
 		}},
 		{first + "/items", []string{"36 records", "unjudged: provider", "Disagrees with", w.next.ID, "items.csv", "<kbd>j</kbd>"}},
-		{first + "/items/plain", []string{"equal to what was sent", "All verdicts on this item", "trial 1", w.next.ID, `<span class="dim small">person</span>`, "300 ms, 1 attempt, $0.0012", "alone on a line", "<strong>met</strong>, score 0.5", `<li class="un">the second<br><strong>unjudged</strong>: refused`, `<span class="found">Lisbon</span>`, `<span class="slot">`}},
+		{first + "/items/plain", []string{"equal to what was sent", "All verdicts on this item", "trial 1", w.next.ID, `<span class="dim small">person</span>`, "300 ms, 1 attempt, $0.0012", "The label CORRECT was found", "<strong>met</strong>, score 0.5", `<li class="un">the second<br><strong>unjudged</strong>: refused`, `<span class="found">Lisbon</span>`, `<span class="slot">`}},
 		{first + "/items/..%2Fup?t=1", []string{"unjudged: ", "NOT equal"}[:1]},
 		{"/runs/" + w.going.ID, []string{`data-events="/runs/` + w.going.ID + `/events"`, "0 of 40 records"}},
 		{"/runs/last", []string{w.next.ID}},
@@ -175,7 +175,7 @@ func TestItemTrace(t *testing.T) {
 		t.Error("a path that goes up led to an item")
 	}
 	body = get(t, s, "/runs/"+w.first.ID+"/items/?id=..").Body.String()
-	for _, want := range []string{`<span class="thought">&lt;think&gt;`, "<mark>CORRECT</mark>", "thinking was taken away", "behind a mark"} {
+	for _, want := range []string{`<span class="thought">&lt;think&gt;`, "<mark>CORRECT</mark>", "thinking was taken away", "The label CORRECT was found"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the trace does not hold %q", want)
 		}
@@ -376,7 +376,7 @@ func TestLongResponse(t *testing.T) {
 	}
 	st := openStore(t)
 	long := strings.Repeat(evil+"\n", 5<<20/len(evil))
-	run := judged(t, st, universal(t, "fake:x", func(string) (string, error) { return evil + "\nVerdict: CORRECT", nil }), "long.jsonl",
+	run := judged(t, st, universal(t, "fake:x", func(string) (string, error) { return evil + "\nAnswer: CORRECT", nil }), "long.jsonl",
 		[]deem.Item{{ID: "long", Question: long, Response: long, References: []string{"x"}}}, 1, nil)
 	s := newServer(t, server.Options{Store: st})
 	for _, path := range []string{"/items", "/items/long", ""} {

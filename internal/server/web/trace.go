@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -27,14 +26,9 @@ type trace struct {
 	Differs bool   // Again is not the recorded result
 }
 
-// maxTraced is the maximum length of a response, in bytes, that is searched for quotes in
-// the reply. A megabyte takes about a tenth of a second.
-const maxTraced = 1 << 20
-
 // The special treatments of a piece of a reply.
 const (
 	thought  = "thought" // the model's thinking, which is removed
-	blanked  = "blanked" // quotes from the response, which must not count as a verdict
 	theLabel = "label"   // where the verdict was found
 )
 
@@ -51,11 +45,6 @@ func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
 		return nil // The verdict comes from several replies, and its parts show how they were parsed.
 	}
 	t := &trace{Reading: p.Reading()}
-	if len(rec.Item.Response) > maxTraced {
-		t.Pieces = []piece{{Text: reply.Text}}
-		t.Steps = []string{"The response is too long to look here for what the reply quotes from it."}
-		return t
-	}
 	marks := make([]string, len(reply.Text))
 	t.mark(marks, p, rec, reply.Text)
 	t.Pieces = pieces(reply.Text, marks)
@@ -69,61 +58,30 @@ func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
 
 // mark sets the treatment of every byte of a reply.
 func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text string) {
-	body := judge.Body(text, "")
-	at := strings.Index(text, body)
-	if body == "" || at < 0 {
+	answer := judge.Answer(text)
+	at := strings.LastIndex(text, answer)
+	if answer == "" {
 		t.Steps = append(t.Steps, "Nothing is left once the model's thinking is taken away.")
 		return
 	}
-	if len(body) < len(strings.TrimSpace(text)) {
-		t.Steps = append(t.Steps, fmt.Sprintf("The model's thinking was taken away: %s of %s.", words.Count(len(text)-len(body), "byte"), words.Comma(len(text))))
+	if len(answer) < len(strings.TrimSpace(text)) {
+		t.Steps = append(t.Steps, fmt.Sprintf("The model's thinking was taken away: %s of %s.", words.Count(len(text)-len(answer), "byte"), words.Comma(len(text))))
 		fill(marks[:at], thought)
-		fill(marks[at+len(body):], thought)
-	}
-	masked := judge.Body(text, rec.Item.Response)
-	n := 0
-	for i := range min(len(body), len(masked)) {
-		if body[i] != masked[i] {
-			marks[at+i] = blanked
-			n++
-		}
-	}
-	last := -1 // Spaces between two blanked words are marked too.
-	for i := range body {
-		if marks[at+i] == blanked {
-			if last >= 0 && strings.TrimSpace(body[last+1:i]) == "" {
-				fill(marks[at+last+1:at+i], blanked)
-			}
-			last = i
-		}
-	}
-	if n > 0 {
-		t.Steps = append(t.Steps, fmt.Sprintf("What is quoted from the response was blanked, so that it cannot vote: %s.", words.Count(n, "byte")))
+		fill(marks[at+len(answer):], thought)
 	}
 	d := p.Spec().Declaration
 	if d == nil || len(d.Labels) == 0 {
 		return
 	}
-	var labels []string
-	for _, l := range d.Labels {
-		labels = append(labels, l.Label)
+	found, err := d.Locate(p.Reading(), rec.Item, text)
+	if err != nil {
+		t.Steps = append(t.Steps, "The reply does not have the form that the prompt demands: "+err.Error()+".")
+		return
 	}
-	f, err := judge.FindLabel(masked, "", labels)
-	switch {
-	case err != nil:
-		t.Steps = append(t.Steps, "No label is clearly said: "+err.Error()+".")
-	case rec.Verdict != nil && rec.Verdict.Label == f.Label:
-		fill(marks[at+f.Start:at+f.End], theLabel)
-		t.Steps = append(t.Steps, fmt.Sprintf("The label %s was found: %s.", f.Label, cmp.Or(foundAt[f.How], f.How)))
-	default:
-		t.Steps = append(t.Steps, fmt.Sprintf("A lenient reader would find the label %s: %s.", f.Label, cmp.Or(foundAt[f.How], f.How)))
+	t.Steps = append(t.Steps, fmt.Sprintf("The label %s was found.", found.Label))
+	if end := found.Start + len(found.Label); found.Start >= 0 && end <= len(marks) {
+		fill(marks[found.Start:end], theLabel)
 	}
-}
-
-// foundAt describes where a label was found.
-var foundAt = map[string]string{
-	"json": "in a JSON object", "marked": "behind a mark such as “Verdict:”", "line": "alone on a line", "first": "at the beginning",
-	"only": "it is the only one that is stated", "last": "the last sentence draws a conclusion",
 }
 
 func fill(marks []string, with string) {

@@ -187,7 +187,7 @@ func evilModel(prompt string) (string, error) {
 	case strings.Contains(prompt, "Lisbon 4."):
 		return evil, nil
 	case strings.Contains(prompt, "Lisbon 5."):
-		return "<think>" + evil + "</think>\"I say Lisbon 5\" is what it says. Verdict: CORRECT", nil
+		return "<think>" + evil + "</think>\"I say Lisbon 5\" is what it says.\nAnswer: CORRECT", nil
 	case strings.Contains(prompt, "Lisbon 6."):
 		return "INCORRECT", nil
 	}
