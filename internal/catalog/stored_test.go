@@ -116,7 +116,7 @@ func TestStoredRefuses(t *testing.T) {
 		{"match", `"version":8`, `"version":7`, "they differ in parser (version)"},
 		{"match", `"name":"match"`, `"name":"guess"`, "no rule guess"},
 		{"rougeL", `"pass":0.4`, `"pass":4`, "not between 0 and 1"},
-		{"universal", `"version":1`, `"version":9`, "version 9"},
+		{"universal", `"version":2`, `"version":9`, "version 9"},
 		{"universal", `"reading":"upstream"`, `"reading":"loud"`, `no reading "loud"`},
 		{"longmemeval", `Question`, `Query`, "they differ in prompt (prompts."},
 		{"longmemeval", `id contains _abs`, `by mood`, "they differ in prompt (options.abstention)"},

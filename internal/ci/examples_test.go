@@ -36,8 +36,9 @@ type reads struct {
 var judges = map[string][]reads{
 	"politeness.yaml": {
 		{reply: "POLITE", label: "POLITE", score: 1},
-		{reply: "The tone is dry.\n\n**Neutral**", label: "NEUTRAL", score: 0.5},
+		{reply: "**Neutral**", label: "NEUTRAL", score: 0.5},
 		{reply: "It cannot be told from this.", kind: deem.Unparseable},
+		{reply: "The tone is NEUTRAL.", kind: deem.Unparseable},
 	},
 	"support-rubric.yaml": {
 		{
@@ -49,8 +50,9 @@ var judges = map[string][]reads{
 	},
 	"yes-no-json.yaml": {
 		{reply: `{"reason": "Same period.", "same": "Yes"}`, label: "yes", score: 1, reason: "Same period."},
-		{reply: `Here it is: {"reason": "No receipt.", "same": "no"}`, label: "no", score: 0, reason: "No receipt."},
+		{reply: `{"reason": "No receipt.", "same": "no"}`, label: "no", score: 0, reason: "No receipt."},
 		{reply: `{"reason": "Hmm.", "same": "maybe"}`, kind: deem.Unparseable},
+		{reply: `Here it is: {"reason": "No receipt.", "same": "no"}`, kind: deem.Unparseable},
 	},
 }
 

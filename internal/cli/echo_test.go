@@ -21,7 +21,7 @@ func TestEchoedKeyIsNotKept(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"model": "m " + r.Header.Get("Authorization"), "system_fingerprint": r.Header.Get("Authorization"),
 			"choices": []any{map[string]any{
-				"message": map[string]any{"content": "CORRECT\n\nheaders: " + r.Header.Get("Authorization")}, "finish_reason": "stop",
+				"message": map[string]any{"content": "headers: " + r.Header.Get("Authorization") + "\n\nAnswer: CORRECT"}, "finish_reason": "stop",
 			}},
 			"usage": map[string]any{"prompt_tokens": 10, "completion_tokens": 5},
 		})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -200,18 +201,18 @@ type menu struct {
 	form   *judge.Form
 }
 
-// menus are the usual ones. A reply is read if it is the label alone, ends with a line that
-// is the label, or is a JSON object with the label under a usual key.
+// menus are the usual ones. A reply is read if it is the label alone, ends with the line
+// that such prompts demand, or has a JSON object with the label under a usual key.
 var menus = []menu{
-	menuOf("yes", "no"),
-	menuOf("CORRECT", "WRONG"),
-	menuOf("CORRECT", "INCORRECT"),
-	menuOf("PASS", "FAIL"),
-	menuOf("EQUIVALENT", "DIFFERENT"),
-	menuOf("C", "I", "P"),
+	menuOf("{label}", "yes", "no"),
+	menuOf("{label}", "CORRECT", "WRONG"),
+	menuOf("{label}", "CORRECT", "INCORRECT"),
+	menuOf("{label}", "PASS", "FAIL"),
+	menuOf("{label}", "EQUIVALENT", "DIFFERENT"),
+	menuOf("GRADE: {label}", "C", "I", "P"),
 }
 
-func menuOf(labels ...string) menu { return menu{labels, judge.MustForm("{label}", labels...)} }
+func menuOf(line string, labels ...string) menu { return menu{labels, judge.MustForm(line, labels...)} }
 
 // find finds the label of a reply.
 func (m menu) find(rec deem.Record) (judge.Found, error) {
@@ -220,13 +221,24 @@ func (m menu) find(rec deem.Record) (judge.Found, error) {
 	if err == nil {
 		return found, nil
 	}
-	for _, key := range []string{"label", "verdict", "judgment", "judgement"} {
-		if o, objectErr := judge.ReadObject(rec.Item, reply, key); objectErr == nil {
-			return o.Label(key, m.labels)
+	for _, match := range labelObject.FindAllStringSubmatch(judge.Answer(reply), -1) {
+		i := slices.IndexFunc(m.labels, func(l string) bool { return strings.EqualFold(l, strings.TrimSpace(match[1])) })
+		switch {
+		case judge.Quotes(rec.Item, match[0]):
+			return judge.Found{}, deem.Failf(deem.Contradictory, "the object with the label also stands in the item")
+		case i < 0:
+		case found.Label != "" && found.Label != m.labels[i]:
+			return judge.Found{}, deem.Failf(deem.Contradictory, "the reply says %s and %s", found.Label, m.labels[i])
+		default:
+			found.Label, err = m.labels[i], nil
 		}
 	}
 	return found, err
 }
+
+// labelObject matches a JSON object with a label. Many published prompts let the model
+// explain before it.
+var labelObject = regexp.MustCompile(`\{[^{}]*"(?:label|verdict|judge?ment)"\s*:\s*"([^"]*)"[^{}]*\}`)
 
 // readAgain reads the reply of a record strictly.
 func readAgain(rec deem.Record, m menu) (*deem.Verdict, *deem.Failure) {
@@ -448,7 +460,7 @@ func (s *study) show(ctx context.Context) error {
 		for place := range atRejudged + 2*len(s.judgings) {
 			c, ok := sys.columns[place]
 			switch {
-			case !ok || c.report.Hold == nil:
+			case !ok || c.report.Hold == nil || place == atReread: // The replies to prompts that are unknown here may have any form.
 			case place < atRejudged:
 				return deem.WithHint(withheld(c.report, s.o.run.maxUnjudged), "the file holds no verdict on these; --judge judges them now, and --max-unjudged allows more")
 			default:
