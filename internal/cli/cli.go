@@ -51,7 +51,7 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
-	case errors.Is(err, errGate), errors.Is(err, errImpossible), errors.Is(err, errAnchor):
+	case errors.Is(err, errGate), errors.Is(err, errClaim), errors.Is(err, errImpossible), errors.Is(err, errAnchor):
 		return exitGate
 	case errors.Is(err, errUnjudged):
 		return exitUnjudged

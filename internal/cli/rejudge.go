@@ -187,8 +187,8 @@ func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) erro
 	}
 	recorded := func(sys checkedSystem) bool { return sys.set.Trials() > 0 }
 	if len(judgings) == 0 && !slices.ContainsFunc(systems, recorded) {
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: nobody has judged them yet", strings.Join(systems[0].set.Names(), ", "), systems[0].set.Shape),
-			"judge them with --judge match, or --judge universal --model openai:gpt-4o-mini; if there are verdicts, --map label=COLUMN says where"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: no verdicts were recognised", strings.Join(systems[0].set.Names(), ", "), systems[0].set.Shape),
+			"if a column holds verdicts, --map label=COLUMN names it; otherwise judge the responses with --judge match, or --judge universal --model openai:gpt-4o-mini"))
 	}
 	st, err := a.openStore(ctx)
 	if err != nil {
@@ -465,7 +465,7 @@ func (a *app) lintPublished(systems []checkedSystem) error {
 		}
 	}
 	if wrong > 0 {
-		return deem.WithHint(fmt.Errorf("%w: %s not given by the rows", errGate, words.Count(wrong, "claimed number")), "the findings of kind %s name them", published.FoundNumber)
+		return deem.WithHint(fmt.Errorf("%w: the rows do not give %s", errClaim, words.Count(wrong, "claimed number")), "the findings of kind %s name them", published.FoundNumber)
 	}
 	return nil
 }

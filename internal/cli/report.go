@@ -312,6 +312,9 @@ func (want showing) findings(ctx context.Context, st store.Store, run store.Run)
 // errGate is returned if a gate failed.
 var errGate = errors.New("a gate failed")
 
+// errClaim is returned if the rows of a file do not give a number that is claimed for them.
+var errClaim = errors.New("claim not confirmed")
+
 // reportGates parses gates on the report of a run. It rejects gates that no report could
 // meet before anything is read or paid for.
 func reportGates(texts []string) ([]reports.Gate, error) {

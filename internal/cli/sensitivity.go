@@ -366,6 +366,7 @@ func (s *study) build() sensitivity.Report {
 			if len(r.Metrics) > 0 {
 				m := r.Metrics[0] // With several trials it is the mean of all.
 				score.Estimate, score.Lo, score.Hi = m.Judged, m.Band.Lo, m.Band.Hi
+				score.Undecided, score.Decided = m.Undecided, m.Decided
 				score.Passes = m.Metric == doc.PassRate
 			}
 			part.Score(score)
@@ -445,16 +446,12 @@ func (s *study) show(ctx context.Context) error {
 		s.app.say("wrote %s", s.o.html)
 	}
 	if wrong := r.Disagreeing(); len(wrong) > 0 {
-		const most = 3
-		var names []string
-		for _, c := range wrong[:min(most, len(wrong))] {
-			names = append(names, c.Name+" "+c.Claimed)
+		c := wrong[0]
+		err := fmt.Errorf("%w: %s is claimed to be %s, and the rows give %s", errClaim, words.Printable(c.Name), words.Printable(c.Claimed), c.Rows())
+		if more := len(wrong) - 1; more > 0 {
+			err = fmt.Errorf("%w; %s not confirmed either", err, words.Plural(more, "more claim is", "more claims are"))
 		}
-		if len(wrong) > most {
-			names = append(names, "...")
-		}
-		return deem.WithHint(fmt.Errorf("%w: %s not come out of the rows as claimed: %s", errGate, words.Plural(len(wrong), "number does", "numbers do"), words.Printable(strings.Join(names, ", "))),
-			"the report says what the rows give, and which other way of counting gives what is claimed")
+		return deem.WithHint(err, "the report says which other ways of counting were tried")
 	}
 	for _, sys := range s.systems {
 		for place := range atRejudged + 2*len(s.judgings) {

@@ -3,6 +3,7 @@ package sensitivity
 import (
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -126,13 +127,13 @@ func (p *paper) claims(s System) {
 		outcome := doc.Cell{Text: "agrees", Tone: doc.Good}
 		switch {
 		case !c.Agrees && !c.Counted:
-			outcome = doc.Cell{Text: "CANNOT BE COUNTED", Tone: doc.Bad}
+			outcome = doc.Cell{Text: "cannot be counted", Tone: doc.Bad}
 		case !c.Agrees:
-			outcome = doc.Cell{Text: "DOES NOT AGREE", Tone: doc.Bad}
+			outcome = doc.Cell{Text: "not confirmed", Tone: doc.Bad}
 		case c.How != "":
 			outcome.Text = "agrees, " + words.Fold(c.How)
 		}
-		t.Rows = append(t.Rows, []doc.Cell{doc.T(c.Name), doc.T(c.Claimed), doc.T(c.given()), doc.T(c.counts()), outcome})
+		t.Rows = append(t.Rows, []doc.Cell{doc.T(c.Name), doc.T(c.Claimed), doc.T(c.Rows()), doc.T(c.counts()), outcome})
 		if c.Because != "" {
 			blocks = append(blocks, say("%s agrees when counted in another way: %s.", c.Name, words.Fold(c.Because)))
 		}
@@ -146,6 +147,9 @@ func (p *paper) claims(s System) {
 	p.Add(doc.Section{Title: "Claimed, and what the rows give", Blocks: append([]doc.Block{t}, blocks...)})
 	also := doc.Table{Columns: []doc.Column{doc.Col("also in the rows"), doc.Num("mean"), doc.Num("n")}}
 	for _, a := range s.Also {
+		if math.IsNaN(a.Mean) {
+			continue // no row has a number
+		}
 		also.Rows = append(also.Rows, []doc.Cell{doc.T(a.Name), doc.T(fmt.Sprintf("%.4f", a.Mean)), doc.N(a.N)})
 	}
 	p.Add(doc.Section{Blocks: []doc.Block{also}})
@@ -154,8 +158,8 @@ func (p *paper) claims(s System) {
 // mainClaims is the maximum number of agreeing claims that are listed.
 const mainClaims = 24
 
-// given formats the value of the rows like the claim.
-func (c Claim) given() string {
+// Rows formats what the rows give, like the claim.
+func (c Claim) Rows() string {
 	switch {
 	case !c.Counted:
 		return "nothing"
@@ -171,6 +175,8 @@ func (c Claim) counts() string {
 	switch {
 	case c.N == 0:
 		return ""
+	case c.Share && math.Abs(c.Given-float64(c.Right)/float64(c.N)) > 1e-6:
+		return "mean of " + words.Comma(c.N)
 	case c.Right > 0 || c.Share && c.Given == 0:
 		return fmt.Sprintf("%s of %s", words.Comma(c.Right), words.Comma(c.N))
 	}
@@ -203,15 +209,30 @@ func (p *paper) scores(s System) {
 	blocks := []doc.Block{}
 	for _, score := range s.Scores {
 		t.Rows = append(t.Rows, []doc.Cell{doc.T(p.name(score.Judge)), p.estimate(score), doc.N(score.Items), doc.N(score.Unjudged)})
+		if score.Undecided > 0 {
+			blocks = append(blocks, say("%s", p.undecided(score)))
+		}
 		if score.Withheld {
 			blocks = append(blocks, say("%s is withheld: %s of %s %s unjudged. If all of these were wrong it would be %s, if all were right %s.",
 				p.name(score.Judge), words.Comma(score.Unjudged), words.Count(score.Items, "item"), words.IsAre(score.Unjudged), doc.Percent(score.Lo), doc.Percent(score.Hi)))
 		}
 	}
-	if b := s.Band; b != nil {
+	if b := s.Band; b != nil && doc.Percent(b.Lo) == doc.Percent(b.Hi) {
+		blocks = append(blocks, say("The same responses score %s under every judge.", doc.Percent(b.Lo)))
+	} else if b != nil {
 		blocks = append(blocks, say("The same responses score from %s to %s, %.1f pp apart.", doc.Percent(b.Lo), doc.Percent(b.Hi), 100*(b.Hi-b.Lo)))
 	}
 	p.Add(doc.Section{Title: "Scores", Blocks: append([]doc.Block{t}, blocks...)})
+}
+
+// undecided says how far a score depends on items that its judge did not decide.
+func (p *paper) undecided(s Score) string {
+	text := fmt.Sprintf("%s decided %s of %s and counts the other %s by probability.", p.name(s.Judge),
+		words.Comma(s.Items-s.Unjudged-s.Undecided), words.Count(s.Items, "item"), words.Comma(s.Undecided))
+	if s.Decided != nil {
+		text += fmt.Sprintf(" Over decided items it is %s.", p.Share(*s.Decided).Text)
+	}
+	return text + fmt.Sprintf(" With all open items wrong it would be %s, with all right %s.", doc.Percent(s.Lo), doc.Percent(s.Hi))
 }
 
 func (p *paper) estimate(s Score) doc.Cell {
@@ -230,6 +251,10 @@ func (p *paper) changes(s System) {
 		if c == nil {
 			continue
 		}
+		if c.Up.N+c.Down.N == 0 && c.Difference.Value == 0 {
+			blocks = append(blocks, say("%s gives the same verdicts as %s.", p.name(score.Judge), p.name(s.Scores[0].Judge)))
+			continue
+		}
 		cell := doc.T(doc.Points(c.Difference))
 		if c.Difference.Lo <= 0 && c.Difference.Hi >= 0 {
 			cell.Text += " ~"
@@ -241,7 +266,11 @@ func (p *paper) changes(s System) {
 			}
 		}
 	}
-	p.Add(doc.Section{Title: "Verdicts that changed (~ = not distinguishable from zero at 5%)", Blocks: append([]doc.Block{t}, blocks...)})
+	title := "Verdicts that changed (~ = not distinguishable from zero at 5%)"
+	if len(t.Rows) == 0 {
+		title = "No verdict changed"
+	}
+	p.Add(doc.Section{Title: title, Blocks: append([]doc.Block{t}, blocks...)})
 }
 
 // flips shows items on which more than two judges differ.

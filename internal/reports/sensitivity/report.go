@@ -76,7 +76,7 @@ type Score struct {
 	Run   string `json:"run,omitempty"`
 
 	// Estimate is the score over judged items, null if it is withheld or nothing was
-	// judged. Lo and Hi are the scores with all unjudged items wrong and right.
+	// judged. Lo and Hi are the scores with all unjudged and undecided items wrong and right.
 	Estimate *stat.Estimate `json:"estimate"`
 	Lo       float64        `json:"lo"`
 	Hi       float64        `json:"hi"`
@@ -84,6 +84,11 @@ type Score struct {
 	Items    int  `json:"items"`
 	Unjudged int  `json:"unjudged"`
 	Withheld bool `json:"withheld"`
+
+	// Undecided items count in Estimate with the probability that their response is right.
+	// Decided is the score over the other judged items, null if there are no undecided ones.
+	Undecided int            `json:"undecided,omitempty"`
+	Decided   *stat.Estimate `json:"decided,omitempty"`
 
 	// Change is the difference from the first judge, null for that judge itself.
 	Change *Change `json:"change,omitempty"`

@@ -302,3 +302,58 @@ func TestPage(t *testing.T) {
 		}
 	}
 }
+
+// text renders the report of one system under two judges.
+func text(t *testing.T, claims []sensitivity.Claim, scores ...sensitivity.Score) string {
+	t.Helper()
+	b := sensitivity.New([]sensitivity.Judge{{Kind: sensitivity.Published}, {Kind: sensitivity.Rejudged, Name: "match"}})
+	part := b.System(sensitivity.System{Name: "s", Items: 1540, Source: sensitivity.Source{Judge: "recorded:s"}, Claims: claims})
+	for _, s := range scores {
+		part.Score(s)
+	}
+	for i := range 4 {
+		v := &deem.Verdict{Score: float64(i % 2)}
+		part.Add(deem.Item{ID: fmt.Sprint(i)}, []*deem.Verdict{v, v})
+	}
+	var out strings.Builder
+	if err := doc.Text(&out, b.Report().Document(), doc.TextOptions{Width: 400}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// A score that rests on items that its judge did not decide says so, as the report of a run
+// does.
+func TestUndecidedItemsAreShown(t *testing.T) {
+	score, decided := stat.Proportion(471, 1540, stat.DefaultLevel), stat.Proportion(200, 755, stat.DefaultLevel)
+	got := text(t, nil, sensitivity.Score{Judge: 0, Estimate: &score, Items: 1540},
+		sensitivity.Score{Judge: 1, Estimate: &score, Items: 1540, Undecided: 785, Decided: &decided, Lo: .13, Hi: .64})
+	for _, want := range []string{
+		"match decided 755 of 1,540 items and counts the other 785 by probability. Over decided items it is 26.5% [",
+		"With all open items wrong it would be 13.0%, with all right 64.0%.",
+		"The same responses score 30.6% under every judge.",
+		"match gives the same verdicts as published.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	for _, never := range []string{"0.0 pp apart", "-0"} {
+		if strings.Contains(got, never) {
+			t.Errorf("%q in\n%s", never, got)
+		}
+	}
+}
+
+// A mean does not stand beside a count that is another share.
+func TestMeanIsNotACount(t *testing.T) {
+	got := text(t, []sensitivity.Claim{
+		{Name: "f1", Claimed: "0.9", Counted: true, Share: true, Given: .2128, Right: 186, N: 1986},
+		{Name: "accuracy", Claimed: "0.9", Counted: true, Share: true, Given: .5, Right: 993, N: 1986},
+	})
+	for _, want := range []string{"21.28%  mean of 1,986  not confirmed", "50.00%   993 of 1,986  not confirmed"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
