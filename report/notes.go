@@ -112,9 +112,9 @@ func noteClusters(c Clusters, items int) string {
 	}
 	if c.few(items) {
 		units := c.N + items - c.Items // An item without a cluster counts as one cluster.
-		but := "are too narrow where a few clusters hold most failures"
+		but := "may be too narrow where a few clusters hold most failures"
 		if units < veryFewClusters {
-			but = "are too wide rather than too narrow"
+			but = "may be too narrow or too wide"
 		}
 		return fmt.Sprintf("%s come in only %s: the intervals rest on few of them (at most %s), and %s",
 			which, words.Count(c.N, "cluster"), words.Plural(max(units-1, 0), "degree of freedom", "degrees of freedom"), but)
@@ -122,8 +122,8 @@ func noteClusters(c Clusters, items int) string {
 	return fmt.Sprintf("%s come in %s, and intervals allow for that", which, words.Count(c.N, "cluster"))
 }
 
-// veryFewClusters is the number of clusters below which [stat.ClusterWarning] says that an
-// interval is wide rather than narrow.
+// veryFewClusters is the number of clusters below which [stat.ClusterWarning] says that how
+// far they differ is hardly known.
 const veryFewClusters = 8
 
 // few reports whether all intervals are based on few clusters.

@@ -215,7 +215,7 @@ func TestNotes(t *testing.T) {
 			recs := many(1, 4)
 			recs[0].Item.Cluster, recs[1].Item.Cluster = "c", "c"
 			return recs
-		}, "2 of 4 items come in only 1 cluster: the intervals rest on few of them (at most 2 degrees of freedom), and are too wide rather than too narrow"},
+		}, "2 of 4 items come in only 1 cluster: the intervals rest on few of them (at most 2 degrees of freedom), and may be too narrow or too wide"},
 		{"many clusters", nil, func() []deem.Record {
 			recs := many(1, 65_537)
 			for i := range recs {

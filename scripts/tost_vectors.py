@@ -5,7 +5,8 @@ papers, with 40 digits and none of deem's code. Needs mpmath.
 
 counts:   pairs of verdicts. Tango (1998): the score statistic, with the likeliest share of
           losses found by maximising the multinomial likelihood under the difference.
-values:   differences. Schuirmann (1987): two t-tests with n-1 degrees of freedom.
+values:   differences. Schuirmann (1987): two t-tests with n-1 degrees of freedom, or with those
+          of O'Neill (2014) where the kurtosis of the differences makes them fewer.
 clusters: differences in clusters of equal size: the same with the means of clusters, and with
           Hall's (1992) cubic transformation of each statistic, which removes its skewness.
 """
@@ -56,14 +57,15 @@ def counts(up, down, n, margin):
 def values(xs, margin, skewed=False, **more):
     n, xs = len(xs), [mpf(x) for x in xs]
     mean = sum(xs) / n
-    squares, cubes = (sum((x - mean) ** k for x in xs) for k in (2, 3))
+    squares, cubes, fourths = (sum((x - mean) ** k for x in xs) for k in (2, 3, 4))
+    df = min(mpf(n - 1), 2 * n / (n * fourths / squares**2 - mpf(n - 3) / (n - 1)))
     se = sqrt(squares / (n - 1) / n)
     a = cubes / n / (squares / n) ** mpf("1.5") * sqrt(mpf(n) * (n - 1)) / (n - 2) / sqrt(n) if skewed else 0
 
     def hall(t):
         return t + a * t**2 / 3 + a**2 * t**3 / 27 + a / 6
 
-    lower, upper = student_tail(hall((mean + mpf(margin)) / se), n - 1), student_tail(-hall((mean - mpf(margin)) / se), n - 1)
+    lower, upper = student_tail(hall((mean + mpf(margin)) / se), df), student_tail(-hall((mean - mpf(margin)) / se), df)
     return {**more, "margin": margin, "p": float(max(lower, upper)), "p_not_below": float(lower)}
 
 

@@ -76,6 +76,21 @@ func TestClusteredByHand(t *testing.T) {
 	}
 }
 
+// A system that never failed is not worse than one that failed once.
+func TestNoFailureIsNotWorseThanOne(t *testing.T) {
+	for _, clusters := range []int{2, 3, 4, 12, 40} {
+		var perfect, failed stat.Clustered
+		for i := range 60 {
+			perfect.Add(fmt.Sprint(i%clusters), 1, 1)
+			failed.Add(fmt.Sprint(i%clusters), float64(min(i, 1)), 1)
+		}
+		whole, once := perfect.Score(0.95, true), failed.Score(0.95, true)
+		if whole.Lo < once.Lo-1e-12 || whole.Hi != 1 || !whole.Has(stat.WarnSteady) {
+			t.Errorf("%d clusters: 60 of 60 has %+v, want an interval from %v on, as of 59 of 60", clusters, whole, once.Lo)
+		}
+	}
+}
+
 func TestClusteredDegenerate(t *testing.T) {
 	nothing := &stat.Clustered{}
 	one, equal := &stat.Clustered{}, &stat.Clustered{}
@@ -83,6 +98,12 @@ func TestClusteredDegenerate(t *testing.T) {
 		one.Add("a", float64(i%2), 1)
 		equal.Add(fmt.Sprint(i%35), 1, 1)
 	}
+	// Five clusters of two items and thirty of one are worth 40²/(5·4 + 30) = 32 at least.
+	n, df := stat.AsItems(slices.Concat(slices.Repeat([]stat.Cluster{{Weight: 2}}, 5), slices.Repeat([]stat.Cluster{{Weight: 1}}, 30)))
+	if !near(n, 32, 1e-12) {
+		t.Errorf("40 items in 35 clusters are worth %v, want 32", n)
+	}
+	ofEqual, _ := stat.Wilson(1, 32, stat.StudentQuantile(0.95, df))
 	heavy := &stat.Clustered{}
 	heavy.Add("a", 0.2, 1e50)
 	heavy.Add("b", 0.4, 1)
@@ -98,7 +119,7 @@ func TestClusteredDegenerate(t *testing.T) {
 		{"one cluster", one, stat.WarnOneCluster, 0, 1},
 		{"one cluster has all the weight", heavy, stat.WarnOneCluster, 0, 1},
 		{"nothing usable", skipped, stat.WarnSkipped, 0, 1},
-		{"all equal", equal, stat.WarnSteady, stat.Proportion(35, 35, stat.DefaultLevel).Lo, 1},
+		{"all equal", equal, stat.WarnSteady, ofEqual, 1},
 	} {
 		for _, est := range []stat.Estimate{tt.c.Mean(0.95, stat.Unit), tt.c.Bootstrap(stat.Resampling{Draws: 50}, stat.Unit)} {
 			if !est.Has(tt.warning) || !near(est.Lo, tt.lo, 1e-12) || est.Hi != tt.hi {

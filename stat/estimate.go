@@ -67,6 +67,7 @@ const (
 	warnNoSpread = "all values are equal, so their spread is unknown: " +
 		"the interval is the widest that values within their bounds allow"
 	warnNoSpreadUnbounded = "all values are equal, so their spread is unknown: the interval has no width"
+	warnSkewed            = "nearly all values are equal and a few are far off: the interval may be too narrow or too wide"
 	warnWeighted          = "items carry different weights: the interval uses Kish's effective n"
 	warnSkipped           = "values that are not usable numbers, or have no usable weight, were left out"
 	warnRange             = "more hits than tries, or fewer than none, were given: the count was moved into range"

@@ -19,7 +19,7 @@ func ExampleMean() {
 	}
 	est := stat.Mean(m, stat.DefaultLevel, stat.Unit)
 	fmt.Printf("%.2f [%.2f, %.2f] n=%d by %s\n", est.Value, est.Lo, est.Hi, est.N, est.Method)
-	// Output: 0.80 [0.60, 1.00] n=5 by t
+	// Output: 0.80 [0.56, 0.93] n=5 by t
 }
 
 // Ten conversations with ten questions each say less than a hundred questions.
@@ -39,7 +39,7 @@ func ExampleClustered() {
 	fmt.Println(est.Warnings[0])
 	// Output:
 	// 0.45 [0.26, 0.66], not [0.36, 0.55]
-	// fewer than 30 clusters: the interval uses Student's t with one degree of freedom fewer than there are clusters; it is too narrow where a few of them hold most failures
+	// fewer than 30 clusters: the interval may be too narrow where a few of them hold most failures
 }
 
 // Of 200 items, 30 are right in the new version only and 14 in the old one only.

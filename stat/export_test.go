@@ -77,6 +77,7 @@ const (
 	WarnNoSpreadUnbounded  = warnNoSpreadUnbounded
 	WarnOneValue           = warnOneValue
 	WarnRange              = warnRange
+	WarnSkewed             = warnSkewed
 	WarnSkipped            = warnSkipped
 	BootstrapBCa           = methodBCa
 	BootstrapPercentile    = methodPercentile

@@ -6,22 +6,35 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Mean returns the mean of values within b, with Student's t interval at the given level,
-// clipped to b.
+// Mean returns the mean of values within b, with an interval of Student's quantile times the
+// standard error. Bounded values have an interval in Wilson's shape, which never exceeds the
+// bounds and leans towards their middle; see [Clustered.Mean].
 //
 // Source: Student, "The probable error of a mean", Biometrika 6 (1908), 1-25; with weights,
-// n is replaced by Kish's effective number of values, with a warning. The interval is exact
-// for independent normal values and good for others from some thirty on; with few values
-// concentrated at one bound it is too narrow.
+// n is replaced by Kish's effective number of values, with a warning. The degrees of freedom
+// are those of [heavyTails], so that scores of which nearly all are 1 have a wider interval:
+// by simulation with 30 to 300 scores of which 90% to 99% are equal, an interval at 0.95
+// contains the mean in 0.955 to 0.982 of the draws, where Student's does in 0.88 to 0.92.
 //
 // With one value the spread is unknown, and the interval is all of b. With many equal
-// values the t interval would have no width, which claims too much; for bounded values
-// Wilson's interval is used instead, because values in [0, 1] with mean p cannot vary more
-// than p(1-p).
+// values the interval would have no width, which claims too much; for bounded values
+// Wilson's interval for zeros and ones is used instead, because values in [0, 1] with mean p
+// cannot vary more than p(1-p).
 func Mean(m Moments, level float64, b Bounds) Estimate {
 	level, warning := checkLevel(level)
 	est := m.warnSkipped(m.warnWeighted(mean(m, level, b.or())))
 	return warnIf(est, warning)
+}
+
+// OneSidedMean is like [Mean], with ends that are corrected for skewness; see
+// [Clustered.OneSided].
+func OneSidedMean(m Moments, level float64, b Bounds) Estimate {
+	est := Mean(m, level, b)
+	if est.SE == 0 {
+		return est
+	}
+	skew, _ := m.shape()
+	return est.skewed(skew, m.EffectiveN(), m.df(), b.or())
 }
 
 // mean returns the estimate without the warnings about weights.
@@ -37,19 +50,23 @@ func mean(m Moments, level float64, b Bounds) Estimate {
 	if variance == 0 {
 		return noSpread(m, e, level, b)
 	}
-	half := float64(StudentQuantile(level, e-1) * math.Sqrt(variance/e)) // not fused; see Wilson
-	if math.IsNaN(half) || half > math.MaxFloat64/4 {
+	quantile, se := StudentQuantile(level, m.df()), math.Sqrt(variance/e)
+	if half := quantile * se; math.IsNaN(half) || half > math.MaxFloat64/4 {
 		// One value outweighs all others so much that hardly more than one is left.
 		return NoInterval(m.Mean(), m.N(), level, b, warnOneValue)
 	}
-	value := b.Clip(m.Mean())
-	return Estimate{
-		Value: value, Lo: b.Clip(value - half), Hi: b.Clip(value + half),
-		Level: level, N: m.N(), Method: methodT,
+	est := Estimate{Value: b.Clip(m.Mean()), SE: se, Level: level, N: m.N(), Method: methodT}.Shaped(quantile, b)
+	if most := noSpread(m, e, level, b); b != unlimited && most.Hi-most.Lo < est.Hi-est.Lo {
+		est.Lo, est.Hi = most.Lo, most.Hi // values within bounds cannot vary more
 	}
+	if skewness, _ := m.shape(); math.Abs(skewness) > math.Sqrt(e)/2 {
+		return est.Warn(warnSkewed)
+	}
+	return est
 }
 
-// noSpread returns the estimate for values that are all equal.
+// noSpread returns the estimate for values that are all equal: within bounds, the interval of
+// values at both bounds with the same mean, which vary most.
 func noSpread(m Moments, e, level float64, b Bounds) Estimate {
 	value := b.Clip(m.Mean())
 	width := b.Hi - b.Lo

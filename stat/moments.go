@@ -10,6 +10,9 @@ import (
 const (
 	maxSize   = 1e100
 	minWeight = 1e-100
+
+	// shapely is the size up to which the fourth power of a value times a weight is a number.
+	shapely = 1e50
 )
 
 // Moments collects weighted values one by one and keeps only their sums, so memory does not
@@ -19,8 +22,13 @@ const (
 type Moments struct {
 	n, skipped, fractions int
 	minWeight, maxWeight  float64
+	shapeless             bool // a value is too large for its fourth power
 
 	w, ww, wx, wxx exact // sums of weight, its square, weight·x and weight·x²
+
+	// Sums of weight·x³ and weight·x⁴. Each term is rounded, so these serve the shape of the
+	// distribution, which needs a few digits, and not its mean or its variance.
+	wx3, wx4 exact
 }
 
 // Add adds the value x with the given weight. A value that is not finite or beyond 1e100,
@@ -45,6 +53,12 @@ func (m *Moments) Add(x, weight float64) {
 		m.wx.add(lo)
 		m.wxx.addProduct(lo, x)
 	}
+	if math.Abs(x) <= shapely {
+		m.wx3.add(float64(weight * x * x * x))
+		m.wx4.add(float64(weight * x * x * x * x))
+	} else {
+		m.shapeless = true
+	}
 }
 
 // Merge adds all values of other.
@@ -59,6 +73,9 @@ func (m *Moments) Merge(other Moments) {
 	m.ww.merge(&other.ww)
 	m.wx.merge(&other.wx)
 	m.wxx.merge(&other.wxx)
+	m.wx3.merge(&other.wx3)
+	m.wx4.merge(&other.wx4)
+	m.shapeless = m.shapeless || other.shapeless
 }
 
 // noteWeights extends the range of weights. It must run before n grows.
@@ -123,6 +140,46 @@ func (m Moments) Variance() float64 {
 	dev.Sub(dev, x.Mul(x, x))
 	v := float(quotient(dev, w.Mul(w, w))) * e / (e - 1)
 	return math.Max(v, 0)
+}
+
+// shape returns the skewness and the kurtosis of the values, which are those of the normal
+// distribution, 0 and 3, if the values are too few, too large, or differ too little from each
+// other for sums of their powers to tell.
+func (m Moments) shape() (skewness, kurtosis float64) {
+	mean, e := m.Mean(), m.EffectiveN()
+	spread := m.Variance() * (e - 1) / e
+	if m.n < 3 || m.shapeless || !(spread > 1e-6*mean*mean) {
+		return 0, 3
+	}
+	w := m.Weight()
+	square, cube, fourth := float(m.wxx.big())/w, float(m.wx3.big())/w, float(m.wx4.big())/w
+	// The moments about the mean, from those about 0; no product is fused, see Wilson.
+	cubes := cube - float64(3*mean*square) + float64(2*mean*mean*mean)
+	fourths := fourth - float64(4*mean*cube) + float64(6*mean*mean*square) - float64(3*mean*mean*mean*mean)
+	return cubes / math.Pow(spread, 1.5), fourths / spread / spread
+}
+
+// df returns the degrees of freedom of the variance; see [heavyTails].
+func (m Moments) df() float64 {
+	e := m.EffectiveN()
+	_, kurtosis := m.shape()
+	return math.Min(e-1, heavyTails(e, kurtosis))
+}
+
+// heavyTails returns the degrees of freedom of the variance of n values with this kurtosis:
+// n-1 for 3, as of the normal distribution, and fewer for more. Where most values are equal
+// and a few are far off, as among scores that are nearly all 1, the few decide about the
+// variance, and a sample that has too few of them has a mean too close to the others and an
+// interval that is too narrow.
+//
+// Source: B. O'Neill, "Some useful moment results in sampling problems", The American
+// Statistician 68 (2014), 282-296, section 4.
+func heavyTails(n, kurtosis float64) float64 {
+	over := kurtosis - (n-3)/(n-1)
+	if !(over > 0) {
+		return math.Inf(1)
+	}
+	return math.Max(1, 2*n/over)
 }
 
 // warnWeighted returns est with Kish's number and its warning if the values had different

@@ -40,8 +40,7 @@ func Proportion(k, n int, level float64) Estimate {
 // the hard ones, the interval is approximate.
 //
 // Values between 0 and 1, as the shares of an item's trials that say yes, vary less than
-// p(1-p). Their interval has Wilson's shape, with as many independent zeros and ones as
-// would have their standard error and Student's quantile, as in [Clustered.Mean].
+// p(1-p). Their interval is that of [Mean].
 func WeightedProportion(m Moments, level float64) Estimate {
 	level, warning := checkLevel(level)
 	if m.N() == 0 {
@@ -52,7 +51,7 @@ func WeightedProportion(m Moments, level float64) Estimate {
 	if m.Binary() || e <= 1 {
 		// Wilson's interval needs no variance, which takes long to compute exactly.
 	} else if v := m.Variance(); v > 0 {
-		est = shaped(Estimate{Value: p, SE: math.Sqrt(v / e), Level: level, Method: methodWilson}, StudentQuantile(level, e-1), Unit)
+		est = Estimate{Value: p, SE: math.Sqrt(v / e), Level: level, Method: methodWilson}.Shaped(StudentQuantile(level, m.df()), Unit)
 	}
 	est.N = m.N()
 	return warnIf(m.warnSkipped(m.warnWeighted(est)), warning)

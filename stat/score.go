@@ -49,30 +49,35 @@ func (s Score) bounds() Bounds {
 }
 
 // independent returns the estimate as if no two items shared a cluster and none were a
-// guess.
-func (s Score) independent(level float64) Estimate {
+// guess, with the given interval of a mean.
+func (s Score) independent(level float64, mean func(Moments, float64, Bounds) Estimate) Estimate {
 	switch {
 	case s.Pairs != nil && (s.Pairs.Counts || s.Values.N() == 0):
 		return PairedProportions(s.Pairs.Up, s.Pairs.Down, s.Values.N(), level)
 	case s.Pairs == nil && (s.Share || s.Values.Binary()):
 		return WeightedProportion(s.Values, level)
 	}
-	return Mean(s.Values, level, s.bounds())
+	return mean(s.Values, level, s.bounds())
 }
 
 // At returns the score with its interval at a level. It is Wilson's for shares, Tango's for
 // differences of counts, and Student's for others; cluster-robust in clusters, and then no
 // narrower than without them if clusters are few; and wider by the error of guesses.
-func (s Score) At(level float64) Estimate { return s.by((*Clustered).Mean, level) }
+func (s Score) At(level float64) Estimate { return s.by(Mean, (*Clustered).Mean, level) }
 
 // OneSided is like [Score.At], with ends that each are a bound by itself: twice the
-// probability beyond either of them is 1 - level. It is for [Score.Equivalence].
-func (s Score) OneSided(level float64) Estimate { return s.by((*Clustered).OneSided, level) }
+// probability beyond either of them is 1 - level. Those of means are corrected for skewness.
+// It is for [Score.Equivalence].
+func (s Score) OneSided(level float64) Estimate {
+	return s.by(OneSidedMean, (*Clustered).OneSided, level)
+}
 
-func (s Score) by(clustered func(*Clustered, float64, Bounds) Estimate, level float64) Estimate {
-	est := s.independent(level)
+func (s Score) by(mean func(Moments, float64, Bounds) Estimate, clustered func(*Clustered, float64, Bounds) Estimate, level float64) Estimate {
+	est := s.independent(level, mean)
 	if s.Clusters != nil && s.Values.N() > 0 {
-		est = s.OfItems(clustered(s.Clusters, level, s.bounds())).AtLeastAsWide(est)
+		groups := *s.Clusters
+		groups.items = s.Values.N()
+		est = s.OfItems(clustered(&groups, level, s.bounds())).AtLeastAsWide(est)
 	}
 	return s.Undecided.Widen(est, s.bounds())
 }

@@ -88,16 +88,27 @@ func (d Design) Share(p float64, n int, level float64) stat.Estimate {
 
 // InClusters returns the design of an estimate from the influence of its items, summed over
 // clusters and for each item separately. If no item has any influence, for example because
-// the judge is never wrong, each cluster counts as one item. A few clusters may by chance
-// vary less than their items, and then count as much as independent items, not more.
+// the judge is never wrong, the design is that of a judge that is wrong once, so that a judge
+// without errors does not have a wider interval than one with a few. A few clusters may by
+// chance vary less than their items, and then count as much as independent items, not more.
 func InClusters(whole, apart []stat.Cluster) Design {
-	d := Design{Clusters: len(whole), Effect: float64(len(apart)) / float64(max(len(whole), 1))}
-	se, df, few := stat.RobustError(whole)
 	alone, _, _ := stat.RobustError(apart)
-	d.DF = df
+	if alone <= 1e-12 && len(apart) > 1 {
+		whole, apart = stat.OneMiss(whole, len(apart)), stat.OneMiss(apart, len(apart))
+		alone, _, _ = stat.RobustError(apart)
+	}
+	d := Design{Clusters: len(whole), Effect: 1}
+	se, df, few := stat.RobustError(whole)
+	d.DF, d.Few = df, few
 	if alone > 1e-12 {
 		d.Effect = se / alone * se / alone
-		d.Few = few
+	}
+	// Items of a cluster cannot be more alike than equal.
+	if n, df := stat.AsItems(whole); n > 0 {
+		most := Design{Effect: float64(len(apart)) / n, DF: df, Clusters: d.Clusters, Few: d.Few}
+		if math.Sqrt(most.Effect)*most.quantile(stat.DefaultLevel) < math.Sqrt(d.Effect)*d.quantile(stat.DefaultLevel) {
+			d = most
+		}
 	}
 	if stat.ClusterWarning(d.Clusters, false) != "" { // few
 		d.Effect = max(d.Effect, 1)
