@@ -10,30 +10,13 @@ import (
 	"deem/stat"
 )
 
-// left are the keys of vectors that are not compared on purpose, with the reason.
-var left = map[string]string{
-	"wilsoncc":      "deem prints Wilson's interval without the correction for continuity",
-	"agresti_coull": notPrinted, "jeffreys": notPrinted, "normal": notPrinted,
-	"basic": notPrinted,
-	"chi2":  "deem takes McNemar's exact test", "chi2_corrected": "deem takes McNemar's exact test",
-	"ttest_rel": notPrinted, "ttest_1samp_0": notPrinted, "mannwhitneyu": notPrinted,
-	"fdr_bh": notPrinted, "fdr_by": notPrinted, "sidak": notPrinted, "hommel": notPrinted,
-	"log_loss": notPrinted, "quantile": notPrinted, "vercal_ece_em": notPrinted, "randolph": notPrinted, "tau_c": notPrinted,
-	"pval_null_0.5": "deem prints the interval",
-	"pa":            "only the coefficients are printed", "pe": "only the coefficients are printed",
-	"se": "the interval of AC1 is another one", "p_value": "the interval of AC1 is another one", "ci": "the interval of AC1 is another one",
-	"coefficient": "AC1 is for two judges who say yes or no", "brennan_prediger": notPrinted,
-}
-
-const notPrinted = "no report prints it"
-
 // errReference stands for an exception of the reference where we give a warning.
 var errReference = errors.New("the reference raises")
 
 // TestGolden holds the package to what SciPy, statsmodels, NumPy and others gave.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	golden.Test(t, metricsA(), golden.Options{Relative: 1e-9, Numeric: true, Left: left})
+	golden.Test(t, metricsA(), golden.Options{Relative: 1e-9, Numeric: true})
 }
 
 // metricsA are intervals, tests, the bootstrap and quantiles.

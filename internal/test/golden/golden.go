@@ -11,7 +11,10 @@
 //     and is not part of it;
 //   - every .jsonl and .jsonl.gz file below the folder that the environment variable
 //     DEEM_GOLDEN names, absolute or from the root of the repository. A metric in that
-//     folder that no golden test knows is an error.
+//     folder that no golden test knows is an error, and so is any other file.
+//
+// A file is named after its metric. What is not compared is listed in left.txt, with the
+// reason; everything else is.
 //
 // With DEEM_GOLDEN_UPDATE=1 the first is written anew from the second.
 package golden
@@ -45,9 +48,6 @@ type Options struct {
 	// Numeric says that the inputs hold numbers and no text. Nobody owns those, so all
 	// of them may be part of the repository.
 	Numeric bool
-
-	// Left are the keys of objects that are not compared on purpose, with the reason.
-	Left map[string]string
 }
 
 // Of returns the metric that decodes its input into an In and calls f. Numbers in
@@ -114,14 +114,42 @@ func Test(t *testing.T, metrics map[string]Metric, o Options) {
 			byMetric[v.Metric] = append(byMetric[v.Metric], v)
 		}
 	}
+	reasons, used, ran := left[packageOf(t)], map[string]bool{}, 0
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {
 		t.Run(name, func(t *testing.T) {
 			if len(byMetric[name]) == 0 && len(shared) == 0 {
 				t.Skip("../shared is missing, and the vectors of this metric may not be part of the repository")
 			}
-			check(t, metrics[name], byMetric[name], o)
+			ran++
+			for _, key := range check(t, metrics[name], byMetric[name], o) {
+				if why := reasons[key]; why != "" {
+					used[key] = true
+					t.Logf("%s is not compared: %s", key, why)
+				} else {
+					t.Errorf("%s is not compared, and left.txt does not say why", key)
+				}
+			}
 		})
 	}
+	for key := range reasons {
+		if ran == len(metrics) && len(shared) > 0 && !used[key] {
+			t.Errorf("left.txt leaves out %s of %s, and no vector has such a field that is not compared", key, packageOf(t))
+		}
+	}
+}
+
+// packageOf returns the folder of the package under test, from the root of the repository.
+func packageOf(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := filepath.Rel(root(t), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.ToSlash(name)
 }
 
 // extraVectors returns the vectors that the environment names.
@@ -164,8 +192,9 @@ func root(t *testing.T) string {
 	}
 }
 
-// check compares one metric with its vectors.
-func check(t *testing.T, metric Metric, vectors []vector, o Options) {
+// check compares one metric with its vectors, and returns the fields that the metric does not
+// give.
+func check(t *testing.T, metric Metric, vectors []vector, o Options) []string {
 	t.Helper()
 	if len(vectors) == 0 {
 		t.Fatal("no vectors")
@@ -190,11 +219,5 @@ func check(t *testing.T, metric Metric, vectors []vector, o Options) {
 	if cases == 0 {
 		t.Error("every case was skipped")
 	}
-	for _, key := range slices.Sorted(maps.Keys(c.missing)) {
-		if why, ok := o.Left[key]; ok {
-			t.Logf("%s is not compared: %s", key, why)
-		} else {
-			t.Errorf("%s is not compared, and nothing says why", key)
-		}
-	}
+	return slices.Sorted(maps.Keys(c.missing))
 }

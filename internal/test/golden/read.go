@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ var ours = []string{
 type selection struct {
 	metrics map[string]Metric
 	others  []string // the names of those it met and does not know
+	file    []string // the names of all metrics in the file that is read
 }
 
 // takes reports whether a line is a vector of a metric that is known. Most lines are
@@ -33,6 +35,9 @@ func (s *selection) takes(line []byte) bool {
 	_, after, _ := bytes.Cut(line, []byte(`"metric"`))
 	_, after, _ = bytes.Cut(after, []byte(`"`))
 	name, _, _ := bytes.Cut(after, []byte(`"`))
+	if !slices.Contains(s.file, string(name)) {
+		s.file = append(s.file, string(name))
+	}
 	if _, ok := s.metrics[string(name)]; ok {
 		return true
 	}
@@ -51,8 +56,17 @@ func readDir(t *testing.T, dir string, sel *selection) []vector {
 		if err != nil {
 			return err
 		}
-		if !d.IsDir() && (strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz")) {
+		stem, isVectors := vectorsOf(name)
+		switch {
+		case d.IsDir() || path.Base(name) == "README.md":
+		case !isVectors:
+			t.Errorf("%s: %s has no vectors: they are in files METRIC.jsonl or METRIC.jsonl.gz", dir, name)
+		default:
+			sel.file = nil
 			list = append(list, readFile(t, fsys, name, sel)...)
+			if !slices.Contains(sel.file, stem) {
+				t.Errorf("%s: %s has no vector of a metric %q, but of %q", dir, name, stem, sel.file)
+			}
 		}
 		return nil
 	})
@@ -60,6 +74,11 @@ func readDir(t *testing.T, dir string, sel *selection) []vector {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// vectorsOf returns the metric after which a file of vectors is named.
+func vectorsOf(name string) (metric string, ok bool) {
+	return strings.CutSuffix(strings.TrimSuffix(path.Base(name), ".gz"), ".jsonl")
 }
 
 // readFile returns the vectors of one file that the selection takes.
@@ -152,34 +171,10 @@ func goldenTests(t *testing.T) string {
 	return all.String()
 }
 
-// notComputed are the metrics that have vectors and that deem does not compute, with the
-// reason.
-var notComputed = map[string]string{
-	"average_precision":      "a report prints the area under the ROC curve",
-	"classification_metrics": "a report prints agreement of two labels by its own counts",
-	"isotonic":               "a report prints calibration in bins",
-	"locomo_cat5_answer":     "the published protocol reads the two phrases of category 5",
-	"locomo_exact_match":     "no published LoCoMo number uses it",
-	"locomo_has_answer":      "no published LoCoMo number uses it",
-	"locomo_rougel":          "no published LoCoMo number uses it",
-	"nltk_corpus_bleu":       noBenchmark,
-	"nltk_meteor":            noBenchmark,
-	"nltk_sentence_bleu":     "mem0_metrics has the only setting that a published program uses",
-	"sacrebleu_chrf":         noBenchmark,
-	"sacrebleu_chrf_pp":      noBenchmark,
-	"sacrebleu_corpus_bleu":  noBenchmark,
-	"sacrebleu_corpus_chrf":  noBenchmark,
-	"squad_v20_em_f1":        noBenchmark,
-	"wilcoxon":               "a comparison tests differences by permutation",
-	"wordnet_synonyms":       "they are for METEOR",
-}
-
-const noBenchmark = "no benchmark uses it"
-
 // isTested reports whether a golden test names a metric, or the metric is not computed on
 // purpose.
 func isTested(tests, metric string) bool {
-	if notComputed[metric] != "" {
+	if left["metric"][metric] != "" {
 		return true
 	}
 	// A benchmark may make the names of its metrics from the list of its tasks.
