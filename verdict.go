@@ -67,7 +67,7 @@ const (
 	Provider      Kind = "provider"      // the vendor returned an error
 	Timeout       Kind = "timeout"       // no answer in time
 	Budget        Kind = "budget"        // the call would have exceeded the budget
-	Input         Kind = "input"         // the item lacks what the judge needs
+	Input         Kind = "input"         // the item lacks what the judge needs, or is too long for it
 )
 
 // Kinds returns every kind of failure in the order in which reports list them.
