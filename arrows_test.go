@@ -40,10 +40,11 @@ var arrows = []arrow{
 	{"judge/rule", []string{".", "judge", "internal/text", "internal/text/metric"}, "a rule judges without a model; it has a spec like every judge"},
 	{"judge", []string{".", "internal/text"}, "a judge calls any deem.Model; a declared judge formats values as Python does"},
 
-	{"reader", []string{".", "internal/text"}, "a reader calls any deem.Model and knows no judge; it formats values as Python does"},
+	{"reader", []string{".", "judge", "internal/text"}, "a reader is a protocol like that of a judge; it formats values as Python does"},
 
 	{"judge/panel", []string{".", "judge"}, "a panel calls any judges"},
 	{"judge/cascade", []string{".", "judge"}, "a cascade calls any judges in turn"},
+	{"judge/answer", []string{".", "judge"}, "an answer is judged by any judge"},
 	{"judge/pairwise", []string{".", "judge"}, "a pair is judged in both orders, by a declared judge unless the caller names another"},
 
 	{"benchmark", []string{"judge", "internal/benchmark", "internal/benchmark/*"}, "the table of benchmarks lists them and does nothing else"},
@@ -66,7 +67,7 @@ var arrows = []arrow{
 	{"internal/dataset", []string{".", "internal/text", "internal/flock"}, "files become items before any judge is chosen"},
 	{words, nil, "numbers and texts are written for people the same way everywhere, so every package that writes for people may import it"},
 	{"internal/usage", []string{".", "internal/text"}, "an error is marked as the user's where it occurs, and its exit code is chosen where it is printed"},
-	{"internal/catalog", []string{".", "judge", "judge/*", "model", "model/*", "internal/benchmark", "internal/labels", "internal/minilm", "internal/store", "internal/text", "internal/usage"}, "judges and vendors have their names here; benchmarks are in a table that the list of benchmarks fills"},
+	{"internal/catalog", []string{".", "judge", "judge/*", "reader", "model", "model/*", "internal/benchmark", "internal/labels", "internal/minilm", "internal/store", "internal/text", "internal/usage"}, "judges and vendors have their names here; benchmarks are in a table that the list of benchmarks fills"},
 	{"internal/reports", []string{".", "stat", "judge", "judge/*", "model", "probe", "report", "bundle", "internal/agreement", "internal/benchmark", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/reports/*", "internal/store", "internal/text", "internal/usage"}, "commands and server report the same results from stored records; no judge is built here"},
 	{"internal/store", []string{"."}, "the store saves records and does not judge"},
 	{"internal/store/*", []string{".", "internal/store", "internal/flock"}, "a store is one folder and imports no other store"},

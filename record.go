@@ -18,6 +18,10 @@ type Record struct {
 	Verdict  *Verdict `json:"verdict,omitempty"`
 	Failure  *Failure `json:"failure,omitempty"`
 	Calls    []Call   `json:"calls,omitempty"`
+
+	// Answer is the answer that a reader gave in this trial, if the item came without a
+	// response. The response of Item is then this answer, and was empty in the dataset.
+	Answer *string `json:"answer,omitempty"`
 }
 
 // A Call is one request to a model and its result: exactly one of Reply and Error is set.
@@ -37,10 +41,12 @@ type Call struct {
 // A ledger collects the calls that a judge makes for one trial of one item. It is part of the
 // context, so that panels and cascades need not pass on the calls of their members.
 type ledger struct {
-	trial int
+	trial  int
+	parent *ledger // the one that it was opened in, or nil
 
-	mu    sync.Mutex
-	calls []Call
+	mu     sync.Mutex
+	calls  []Call
+	answer *string
 }
 
 type ledgerKey struct{}
@@ -49,6 +55,7 @@ type ledgerKey struct{}
 // calls recorded in it so far.
 func WithLedger(ctx context.Context, trial int) (context.Context, func() []Call) {
 	l := &ledger{trial: trial}
+	l.parent, _ = ctx.Value(ledgerKey{}).(*ledger)
 	calls := func() []Call {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -64,6 +71,28 @@ func NoteCall(ctx context.Context, c Call) {
 		l.calls = append(l.calls, c)
 		l.mu.Unlock()
 	}
+}
+
+// NoteAnswer records the answer of a reader that is about to be judged. Without a ledger it
+// does nothing.
+func NoteAnswer(ctx context.Context, answer string) {
+	l, _ := ctx.Value(ledgerKey{}).(*ledger)
+	for ; l != nil; l = l.parent {
+		l.mu.Lock()
+		l.answer = &answer
+		l.mu.Unlock()
+	}
+}
+
+// AnswerOf returns the answer in the ledger of ctx, or nil if no reader gave one.
+func AnswerOf(ctx context.Context) *string {
+	l, ok := ctx.Value(ledgerKey{}).(*ledger)
+	if !ok {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.answer
 }
 
 // Ask makes one call and records it in the ledger of ctx. If the call failed for this item

@@ -10,17 +10,6 @@ import (
 	"sync/atomic"
 )
 
-// An Answerer answers the question of an item, so that the answer can be judged. Package
-// reader has the one that asks a model.
-type Answerer interface {
-	// Name identifies the reader in records and reports.
-	Name() string
-
-	// Answer returns the item with an answer as its response. Errors are those of
-	// [Judge]: if the error is a [*Failure], the item has no answer and is not judged.
-	Answer(ctx context.Context, it Item) (Item, error)
-}
-
 // Options configure a run. The zero value is usable.
 type Options struct {
 	// Concurrency is how many items are judged at once; 0 means 8.
@@ -28,10 +17,6 @@ type Options struct {
 
 	// Trials is how many times each item is judged; 0 means once.
 	Trials int
-
-	// Reader, if set, answers each item before it is judged. The record has the item with
-	// the answer as its response, and the calls of both.
-	Reader Answerer
 
 	// Stop, when closed, stops the run gracefully: no new item is started, and calls in
 	// flight finish and are kept. A model that waits before a call or a retry learns of
@@ -242,7 +227,7 @@ func (r *runner) over(ctx context.Context) (bool, error) {
 // work judges one task. It reports false when the task was interrupted.
 func (r *runner) work(ctx context.Context, t task) (outcome, bool) {
 	lctx, calls := WithLedger(ctx, t.trial)
-	it, v, err := r.judged(lctx, t.item)
+	v, err := r.judge.Judge(lctx, t.item)
 	if err != nil && ctx.Err() != nil {
 		return outcome{}, false
 	}
@@ -250,7 +235,10 @@ func (r *runner) work(ctx context.Context, t task) (outcome, bool) {
 		r.left.Store(true)
 		return outcome{}, false
 	}
-	rec := Record{Item: it, Position: t.position, Judge: r.judge.Name(), Trial: t.trial, Calls: calls()}
+	rec := Record{Item: t.item, Position: t.position, Judge: r.judge.Name(), Trial: t.trial, Calls: calls(), Answer: AnswerOf(lctx)}
+	if rec.Answer != nil {
+		rec.Item.Response = *rec.Answer
+	}
 	if err == nil {
 		err = v.check()
 	}
@@ -264,18 +252,6 @@ func (r *runner) work(ctx context.Context, t task) (outcome, bool) {
 	}
 	rec.Failure = f
 	return outcome{rec: rec}, true
-}
-
-// judged answers the item if there is a reader, and judges it.
-func (r *runner) judged(ctx context.Context, it Item) (Item, Verdict, error) {
-	if r.opts.Reader != nil {
-		var err error
-		if it, err = r.opts.Reader.Answer(ctx, it); err != nil {
-			return it, Verdict{}, err
-		}
-	}
-	v, err := r.judge.Judge(ctx, it)
-	return it, v, err
 }
 
 // check validates a verdict, so that a faulty judge cannot bring an invalid number into a

@@ -103,6 +103,8 @@ type tape struct {
 	held  map[request][]int // indices of calls by request
 	order map[request][]int // indices of the models by request, as seen in the first pass
 
+	given *string // the answer that a reader gave in this pass
+
 	mu      sync.Mutex
 	asked   map[request][]int // indices of the models by request, in this pass
 	used    []bool            // of calls
@@ -157,7 +159,9 @@ func (t *tape) answer(key request, place int) (deem.Call, bool) {
 func (t *tape) play(ctx context.Context, j deem.Judge) (deem.Verdict, error) {
 	ask := func() (deem.Verdict, error) {
 		lctx, _ := deem.WithLedger(context.WithValue(ctx, tapeKey{}, t), t.rec.Trial)
-		return j.Judge(lctx, t.rec.Item)
+		v, err := j.Judge(lctx, t.rec.Item)
+		t.given = deem.AnswerOf(lctx)
+		return v, err
 	}
 	v, err := ask()
 	twice := false
@@ -200,6 +204,9 @@ func (c *checker) replay(ctx context.Context, rec deem.Record, out *outcome) {
 	}
 	if c.again.Partly && err == nil && rec.Verdict != nil {
 		v.Reason = rec.Verdict.Reason
+	}
+	if len(t.missing) == 0 && !same(rec.Answer, t.given, func(a, b string) bool { return a == b }) {
+		out.findIn(checkVerdict, rec, "the answer is not the one that the reader's reply gives")
 	}
 	_, failed := errors.AsType[*deem.Failure](err)
 	switch {

@@ -88,6 +88,9 @@ func (w wireRecord) over(do func(string) string, logprobs func([]deem.TokenLogpr
 		w.Verdict = &v
 	}
 	w.Failure = failure(w.Failure)
+	if w.Answer != nil {
+		w.Answer = new(do(*w.Answer))
+	}
 	calls := make([]deem.Call, len(w.Calls))
 	for i, c := range w.Calls {
 		c.Error = do(c.Error)

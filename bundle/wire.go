@@ -18,12 +18,13 @@ type wireRecord struct {
 	Verdict  *deem.Verdict `json:"verdict,omitempty"`
 	Failure  *deem.Failure `json:"failure,omitempty"`
 	Calls    []deem.Call   `json:"calls,omitempty"`
+	Answer   *string       `json:"answer,omitempty"` // of a reader; it is the response that was judged
 }
 
 // toRecord returns the body of a record. Texts are cleaned before they are hashed; the
 // encoder cleans the others.
 func toRecord(rec deem.Record, item string) wireRecord {
-	w := wireRecord{item, rec.Position, rec.Judge, rec.Trial, rec.Verdict, rec.Failure, rec.Calls}
+	w := wireRecord{item, rec.Position, rec.Judge, rec.Trial, rec.Verdict, rec.Failure, rec.Calls, rec.Answer}
 	w = w.over(clean, func(list []deem.TokenLogprob) []deem.TokenLogprob { return list })
 	for i, c := range w.Calls { // a copy
 		w.Calls[i].Started = c.Started.UTC()
@@ -41,7 +42,10 @@ func clean(s string) string {
 
 // record returns the record with its item.
 func (w wireRecord) record(it deem.Item) deem.Record {
-	return deem.Record{Item: it, Position: w.Position, Judge: w.Judge, Trial: w.Trial, Verdict: w.Verdict, Failure: w.Failure, Calls: w.Calls}
+	if w.Answer != nil {
+		it.Response = *w.Answer
+	}
+	return deem.Record{Item: it, Answer: w.Answer, Position: w.Position, Judge: w.Judge, Trial: w.Trial, Verdict: w.Verdict, Failure: w.Failure, Calls: w.Calls}
 }
 
 // A wireItem is the body of an item line.

@@ -69,6 +69,9 @@ func (w *writer) all(src Source) (Manifest, error) {
 			return Manifest{}, err
 		}
 		it := overItem(rec.Item, clean)
+		if rec.Answer != nil {
+			it.Response = "" // as in the dataset
+		}
 		if hash := it.Hash(); hash != item.hash || rec.Position != item.position {
 			item = wireItem{hash: hash, item: it, position: rec.Position}
 			m.Items++

@@ -18,6 +18,7 @@ const (
 	KindPanel    = "panel"    // several judges vote
 	KindRepeat   = "repeat"   // one judge is asked several times
 	KindCascade  = "cascade"  // judges are asked in turn until one is confident
+	KindAnswer   = "answer"   // a reader answers the item, and another judge judges the answer
 	KindPairwise = "pairwise" // one judge compares two responses in both orders
 	KindPeople   = "people"   // leaves the item to people
 	KindRecorded = "recorded" // returns the verdicts in a file of results
@@ -45,6 +46,9 @@ type Spec struct {
 
 	// Declaration is that of a declared protocol, including the bytes of its prompts.
 	Declaration *Declaration `json:"declaration,omitempty"`
+
+	// Reader is the declaration of a reader, which is a protocol that answers questions.
+	Reader json.RawMessage `json:"reader,omitempty"`
 
 	// Prompts, by name, and Params are those of a programmed protocol.
 	Prompts map[string]string `json:"prompts,omitempty"`
@@ -110,7 +114,7 @@ func ParseSpec(text []byte) (Spec, error) {
 
 // Composed reports whether the judge is made of other judges.
 func (s Spec) Composed() bool {
-	return slices.Contains([]string{KindPanel, KindRepeat, KindCascade, KindPairwise}, s.Kind)
+	return slices.Contains([]string{KindPanel, KindRepeat, KindCascade, KindPairwise, KindAnswer}, s.Kind)
 }
 
 // Asks reports whether the judge, or one of its members, asks a model.

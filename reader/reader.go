@@ -5,11 +5,11 @@
 // by what they retrieved and not by the model that read it. A reader sees a [Question],
 // which has no references, so the answer key cannot leak into a prompt.
 //
-// [Open] returns a built-in or declared reader, and [New] adds the model:
+// [Open] returns a built-in or declared reader. Package judge/answer makes a judge of it:
 //
 //	d, err := reader.Open("deem")
-//	r := reader.New(d, model)
-//	for rec, err := range deem.Run(ctx, items, judge, deem.Options{Reader: r}) { ... }
+//	j := answer.New(judge.New(d.Protocol(), model), grader)
+//	for rec, err := range deem.Run(ctx, items, j, deem.Options{}) { ... }
 //
 // Built in are deem's own reader and published ones, with prompts equal to their sources to
 // the byte; NOTICE says where they come from.
@@ -17,71 +17,72 @@ package reader
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"deem"
 	"deem/internal/text"
+	"deem/judge"
 )
 
-// A Spec is a reader as data: everything that determines an answer, and nothing else. Its
-// hash is the hash of the reader, and the reader can be rebuilt from it.
-type Spec struct {
-	Declaration
-	Model    string `json:"model"`
-	Settings string `json:"settings,omitempty"` // of the model
-}
+// A protocol is a reader in the form of a judge's protocol: it asks a model about an item,
+// and its verdict has the answer as its reason. So requests of readers are planned, sent in
+// batches, stored and verified like those of judges.
+type protocol struct{ decl Declaration }
 
-// ParseSpec parses a stored spec.
-func ParseSpec(text []byte) (Spec, error) {
-	var s Spec
-	if err := json.Unmarshal(text, &s); err != nil {
-		return Spec{}, fmt.Errorf("read the spec of a reader: %w", err)
+var _ judge.Readable = protocol{}
+
+// Answered is the label of an answer. It says nothing about whether the answer is right.
+const Answered = "answered"
+
+// Protocol returns the protocol of a reader. Package judge/answer makes a judge of it that
+// answers items before they are judged.
+func (d *Declaration) Protocol() judge.Readable { return protocol{*d} }
+
+// FromSpec returns the protocol of a stored reader.
+func FromSpec(s judge.Spec) (judge.Readable, error) {
+	var d Declaration
+	err := json.Unmarshal(s.Reader, &d)
+	if err == nil {
+		err = d.check()
 	}
-	if err := s.check(); err != nil {
-		return Spec{}, fmt.Errorf("read the spec of a reader: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("read the spec of reader %s: %w", s.Name, err)
 	}
-	return s, nil
+	return protocol{d}, nil
 }
 
-// A Reader is a declared reader with its model.
-type Reader struct {
-	decl  Declaration
-	model deem.Model
+func (p protocol) Name() string           { return p.decl.Name }
+func (p protocol) Reading() string        { return "" }
+func (p protocol) Reread() judge.Readable { return nil }
+func (p protocol) FailuresWrong() bool    { return false }
+
+// Spec returns the declaration, including the bytes of the prompts.
+func (p protocol) Spec() judge.Spec {
+	text, err := deem.Canonical(p.decl)
+	if err != nil {
+		panic("reader: a declaration has no JSON: " + err.Error()) // It has texts and numbers only.
+	}
+	return judge.Spec{Kind: judge.KindModel, Name: p.decl.Name, Reader: text}
 }
 
-// New returns a reader that asks the model m.
-func New(d *Declaration, m deem.Model) *Reader { return &Reader{*d, m} }
-
-// Name returns the name of the reader.
-func (r *Reader) Name() string { return r.decl.Name }
-
-// Identity returns the reader's [Spec].
-func (r *Reader) Identity() any {
-	return Spec{Declaration: r.decl, Model: r.model.Name(), Settings: deem.SettingsOf(r.model)}
-}
-
-// Answer asks the model the question of the item, and returns the item with the answer as
-// its response. The response that the item had is not used.
-func (r *Reader) Answer(ctx context.Context, it deem.Item) (deem.Item, error) {
-	it.Response = ""
+// Request returns the request for the question of an item.
+func (p protocol) Request(it deem.Item) (deem.Request, error) {
 	q, err := QuestionOf(it)
 	if err != nil {
-		return it, err
+		return deem.Request{}, err
 	}
-	req, err := r.decl.Request(q)
+	return p.decl.Request(q)
+}
+
+// Read returns the answer as the reason of a verdict.
+func (p protocol) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
+	answer, err := p.decl.Read(reply)
 	if err != nil {
-		return it, err
+		return deem.Verdict{}, err
 	}
-	req.Trial = deem.TrialOf(ctx)
-	reply, err := deem.Ask(ctx, r.model, req)
-	if err != nil {
-		return it, err
-	}
-	it.Response, err = r.decl.Read(reply)
-	return it, err
+	return deem.Verdict{Label: Answered, Score: 1, Reason: answer}, nil
 }
 
 // Request returns the request for a question.
@@ -90,7 +91,10 @@ func (d *Declaration) Request(q Question) (deem.Request, error) {
 	if err != nil {
 		return deem.Request{}, err
 	}
-	req := deem.Request{Temperature: d.Params.Temperature, MaxTokens: d.Params.MaxTokens, Optional: []string{"temperature"}}
+	req := deem.Request{Temperature: d.Params.Temperature, MaxTokens: d.Params.MaxTokens}
+	if req.Temperature != nil {
+		req.Optional = []string{"temperature"}
+	}
 	for _, m := range d.Messages {
 		req.Messages = append(req.Messages, deem.Message{
 			Role:    m.Role,

@@ -5,12 +5,16 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"deem"
+	"deem/judge"
+	"deem/judge/answer"
+	"deem/judge/rule"
 	"deem/model/fake"
 	"deem/reader"
 )
@@ -137,7 +141,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestAnswer answers items with a model, and keeps failures apart from empty contexts.
+// TestAnswer has items answered and judged, and keeps failures apart from empty contexts.
 func TestAnswer(t *testing.T) {
 	d, err := reader.Open("deem")
 	if err != nil {
@@ -149,31 +153,35 @@ func TestAnswer(t *testing.T) {
 		}
 		return deem.Reply{Text: "Porto", Stop: deem.StopEnd}, nil
 	})
-	r := reader.New(d, m)
-	full := item(t, "gold")
+	j := answer.New(judge.New(d.Protocol(), m), rule.Exact())
+	full := item(t, "Porto")
 	empty := full
-	empty.Fields = map[string]string{reader.FieldContexts: "[]"}
+	empty.ID, empty.Fields = "empty", map[string]string{reader.FieldContexts: "[]"}
 	failed := full
-	failed.Fields = map[string]string{reader.FieldStatus: "timeout"}
-	for _, c := range []struct {
-		item deem.Item
-		want string
-		kind deem.Kind
-	}{
-		{full, "Porto", ""},
-		{empty, "The passages do not contain the answer.", ""},
-		{failed, "", deem.Input},
-	} {
-		ctx, calls := deem.WithLedger(t.Context(), 0)
-		got, err := r.Answer(ctx, c.item)
-		if f, _ := err.(*deem.Failure); (f == nil) != (c.kind == "") || f != nil && f.Kind != c.kind {
-			t.Errorf("Answer gives the error %v, want kind %q", err, c.kind)
+	failed.Response = ""
+	failed.ID, failed.Fields = "failed", map[string]string{reader.FieldStatus: "timeout"}
+	items := func(yield func(deem.Item, error) bool) {
+		_ = yield(full, nil) && yield(empty, nil) && yield(failed, nil)
+	}
+	want := map[string]string{
+		full.ID: "Porto 1 <nil> 1", "empty": "The passages do not contain the answer. 0 <nil> 1",
+		"failed": " - input: no answer: the retrieval failed: timeout 0",
+	}
+	for rec, err := range deem.Run(t.Context(), items, j, deem.Options{Concurrency: 1}) {
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got.Response != c.want {
-			t.Errorf("the response is %q, want %q", got.Response, c.want)
+		score, failure := "-", "<nil>"
+		if rec.Verdict != nil {
+			score = fmt.Sprint(rec.Verdict.Score)
+		} else {
+			failure = rec.Failure.Error()
 		}
-		if want := map[bool]int{true: 1, false: 0}[c.kind == ""]; len(calls()) != want {
-			t.Errorf("%d calls were recorded, want %d", len(calls()), want)
+		if got := fmt.Sprintf("%s %s %s %d", rec.Item.Response, score, failure, len(rec.Calls)); got != want[rec.Item.ID] {
+			t.Errorf("item %s: %s, want %s", rec.Item.ID, got, want[rec.Item.ID])
+		}
+		if (rec.Answer == nil) != (rec.Item.ID == "failed") {
+			t.Errorf("item %s has the answer %v", rec.Item.ID, rec.Answer)
 		}
 	}
 }
@@ -185,17 +193,21 @@ func TestSpec(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id := reader.New(d, fake.Func("fake:x", nil)).Identity()
-		text, err := deem.Canonical(id)
+		spec := d.Protocol().Spec()
+		text, err := deem.Canonical(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := reader.ParseSpec(text)
+		stored, err := judge.ParseSpec(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := reader.FromSpec(stored)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		hash, _ := deem.Hash(id)
-		if rebuilt, _ := deem.Hash(again); rebuilt != hash {
+		hash, _ := deem.Hash(spec)
+		if rebuilt, _ := deem.Hash(again.Spec()); rebuilt != hash {
 			t.Errorf("%s: the stored spec has the hash %s, want %s", name, rebuilt, hash)
 		}
 		if other := hashes[hash]; other != "" {

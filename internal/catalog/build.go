@@ -9,11 +9,13 @@ import (
 	"deem/internal/benchmark"
 	"deem/internal/store"
 	"deem/judge"
+	"deem/judge/answer"
 	"deem/judge/cascade"
 	"deem/judge/pairwise"
 	"deem/judge/panel"
 	"deem/judge/rule"
 	"deem/model"
+	"deem/reader"
 )
 
 // Parts are the parts of a judge that are not in its spec. [Build] fails if a part that the
@@ -59,7 +61,7 @@ func (p Parts) build(s judge.Spec, depth int) (deem.Judge, error) {
 	}
 	switch s.Kind {
 	case judge.KindModel:
-		protocol, err := benchmark.Protocol(s)
+		protocol, err := protocolOf(s)
 		if err != nil {
 			return nil, err
 		}
@@ -79,13 +81,21 @@ func (p Parts) build(s judge.Spec, depth int) (deem.Judge, error) {
 		return j, benchmark.SameJudge(judge.SpecOf(j), s)
 	case judge.KindPeople:
 		return cascade.People(), nil
-	case judge.KindPanel, judge.KindRepeat, judge.KindCascade, judge.KindPairwise, judge.KindRules:
+	case judge.KindPanel, judge.KindRepeat, judge.KindCascade, judge.KindPairwise, judge.KindRules, judge.KindAnswer:
 		return p.compose(s, depth)
 	}
 	if j, ok := p.Labels[s.Name]; ok {
 		return j, nil
 	}
 	return nil, fmt.Errorf("%s judges by further data", s.Name)
+}
+
+// protocolOf returns the protocol of a reader, or of a judge that uses a model.
+func protocolOf(s judge.Spec) (judge.Readable, error) {
+	if len(s.Reader) > 0 {
+		return reader.FromSpec(s)
+	}
+	return benchmark.Protocol(s)
 }
 
 // compose builds a judge from its members.
@@ -130,6 +140,8 @@ func (p Parts) compose(s judge.Spec, depth int) (deem.Judge, error) {
 		return pairwise.New(s.Name, members[0]), nil
 	case judge.KindRules:
 		return rule.Several(members...)
+	case judge.KindAnswer:
+		return answer.New(members[0], append(members, nil)[1]), nil
 	}
 	var stages []cascade.Stage
 	for i, m := range s.Members {

@@ -21,6 +21,7 @@ import (
 	"deem/judge/pairwise"
 	"deem/judge/rule"
 	"deem/model"
+	"deem/reader"
 )
 
 // A Choice is a judge that was chosen by name. Its spec has no models, unless they were
@@ -296,6 +297,19 @@ func (o JudgeOptions) chooseRule(r deem.Judge, parts Parts, several bool) (Choic
 	return Choice{Spec: judge.SpecOf(r), parts: parts}, nil
 }
 
+// Answered returns a judge that has each item answered by a reader with the named model, and
+// the answer judged by c. The zero Choice leaves the answers unjudged.
+func (c Choice) Answered(by *reader.Declaration, model string) Choice {
+	spec := by.Protocol().Spec()
+	spec.Model = model
+	whole := c
+	whole.Spec = judge.Spec{Kind: judge.KindAnswer, Name: cmp.Or(c.Spec.Name, spec.Name), Members: []judge.Member{{Judge: spec}}}
+	if c.Spec.Name != "" {
+		whole.Spec.Members = append(whole.Spec.Members, judge.Member{Judge: c.Spec})
+	}
+	return whole
+}
+
 // Name returns the judge's name.
 func (c Choice) Name() string { return c.Spec.Name }
 
@@ -347,7 +361,7 @@ func (c Choice) try(ctx context.Context, s judge.Spec, it deem.Item) error {
 		}
 		return last
 	case s.Kind == judge.KindModel:
-		p, err := benchmark.Protocol(s)
+		p, err := protocolOf(s)
 		if err == nil {
 			_, err = p.Request(it)
 		}
@@ -412,7 +426,7 @@ func (c Choice) Leaves() []Leaf { return c.leaves(c.Spec) }
 
 func (c Choice) leaves(s judge.Spec) []Leaf {
 	if s.Kind == judge.KindModel {
-		p, err := benchmark.Protocol(s)
+		p, err := protocolOf(s)
 		if err != nil {
 			panic(fmt.Sprintf("catalog: %v", err)) // It was chosen, so there is one.
 		}

@@ -70,16 +70,20 @@ func (e *ItemEncoder) Record(rec deem.Record) (r StoredRecord, err error) {
 		return r, err
 	}
 	r = StoredRecord{Record: rec, Replies: make([]string, len(rec.Calls))}
-	if r.Stored, err = e.Item(rec.Item); err != nil {
+	it := rec.Item
+	if rec.Answer != nil {
+		it.Response = "" // as in the dataset
+	}
+	if r.Stored, err = e.Item(it); err != nil {
 		return r, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
 	}
-	p := recordParts{}
+	p := recordParts{Answer: rec.Answer}
 	if rec.Verdict != nil {
 		p.Aspects, p.Parts = rec.Verdict.Aspects, rec.Verdict.Parts
 	} else {
 		p.Probability = rec.Failure.Probability
 	}
-	if len(p.Aspects) > 0 || len(p.Parts) > 0 || p.Probability != nil {
+	if len(p.Aspects) > 0 || len(p.Parts) > 0 || p.Probability != nil || p.Answer != nil {
 		text, err := EncodeJSON(p)
 		if err != nil {
 			return r, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
@@ -169,12 +173,13 @@ func TimeOf(n *int64) time.Time {
 	return time.Unix(0, *n).UTC()
 }
 
-// recordParts are rarely used parts of a record: the aspects and criteria of a verdict, and
-// the probability of a failure.
+// recordParts are rarely used parts of a record: the aspects and criteria of a verdict, the
+// probability of a failure, and the answer of a reader.
 type recordParts struct {
 	Aspects     map[string]float64 `json:"aspects,omitempty"`
 	Parts       []deem.Part        `json:"parts,omitempty"`
 	Probability *float64           `json:"probability,omitempty"`
+	Answer      *string            `json:"answer,omitempty"`
 }
 
 // DecodeParts sets the parts of a record from [StoredRecord.Parts].
@@ -186,6 +191,9 @@ func DecodeParts(text string, rec *deem.Record) error {
 	}
 	if rec.Failure != nil {
 		rec.Failure.Probability = p.Probability
+	}
+	if p.Answer != nil {
+		rec.Answer, rec.Item.Response = p.Answer, *p.Answer
 	}
 	return err
 }
