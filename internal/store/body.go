@@ -182,7 +182,8 @@ type recordParts struct {
 	Answer      *string            `json:"answer,omitempty"`
 }
 
-// DecodeParts sets the parts of a record from [StoredRecord.Parts].
+// DecodeParts sets the parts of a record from [StoredRecord.Parts]. The answer of a reader
+// becomes the response of the item where the item is read, too.
 func DecodeParts(text string, rec *deem.Record) error {
 	var p recordParts
 	err := DecodeJSON(text, &p)
@@ -192,9 +193,7 @@ func DecodeParts(text string, rec *deem.Record) error {
 	if rec.Failure != nil {
 		rec.Failure.Probability = p.Probability
 	}
-	if p.Answer != nil {
-		rec.Answer, rec.Item.Response = p.Answer, *p.Answer
-	}
+	rec.Answer = p.Answer
 	return err
 }
 

@@ -271,6 +271,9 @@ func scanRecord(row pgx.Row, brief bool) (found, error) {
 	if err == nil && c.parts != nil {
 		err = store.DecodeParts(*c.parts, &f.rec)
 	}
+	if f.rec.Answer != nil && !brief {
+		f.rec.Item.Response = *f.rec.Answer
+	}
 	if err != nil {
 		return found{}, fmt.Errorf("decode verdict on item %q: %w", f.rec.Item.ID, err)
 	}

@@ -234,6 +234,9 @@ func scanRecord(row scanner, brief bool) (f found, size int, err error) {
 		if err := store.DecodeParts(parts.String, rec); err != nil {
 			return found{}, 0, fmt.Errorf("decode verdict on item %q: %w", it.ID, err)
 		}
+		if rec.Answer != nil && !brief {
+			it.Response = *rec.Answer
+		}
 	}
 	return f, len(item.String) + len(reason.String) + len(detail.String) + 256, nil
 }

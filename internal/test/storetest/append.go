@@ -166,6 +166,9 @@ func drawRecord(rt *rapid.T) deem.Record {
 	if fields := rapid.MapOf(drawText, drawText).Draw(rt, "fields"); len(fields) > 0 {
 		rec.Item.Fields = fields
 	}
+	if rapid.Bool().Draw(rt, "answered by a reader") {
+		rec.Answer = new(rec.Item.Response)
+	}
 	if rapid.Bool().Draw(rt, "failed") {
 		rec.Failure = &deem.Failure{Kind: rapid.SampledFrom(deem.Kinds()).Draw(rt, "kind"), Detail: drawText.Draw(rt, "detail")}
 		rec.Failure.Probability = rapid.Ptr(rapid.Float64Range(0, 1), true).Draw(rt, "probability")

@@ -75,6 +75,9 @@ func Full[T any]() T {
 	var v T
 	n := 0
 	fillValue(reflect.ValueOf(&v).Elem(), &n)
+	if rec, ok := any(&v).(*deem.Record); ok {
+		rec.Item.Response = *rec.Answer // They are the same in every record.
+	}
 	return v
 }
 
