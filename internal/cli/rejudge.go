@@ -348,6 +348,12 @@ func (a *app) adopt(ctx context.Context, set *published.Set, o runOptions) error
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s, and of no benchmark that is recognised, so that --data says nothing to it", strings.Join(set.Names(), ", "), set.Shape),
 			"--map names the columns of questions and references in the file itself"))
 	}
+	if policy := cmp.Or(o.judge.With["category5"], string(locomo.Excluded)); b.Name == locomo.Name && policy == string(locomo.Excluded) {
+		// The benchmark leaves these questions out, so their rows would seem to answer none.
+		if err := set.WithoutCategory(locomo.Adversarial, "--with category5="+policy); err != nil {
+			return usage.Mark(err)
+		}
+	}
 	var rows bytes.Buffer
 	enc := json.NewEncoder(&rows)
 	for it := range set.Items() {

@@ -121,7 +121,7 @@ func (p *paper) claims(s System) {
 	t := doc.Table{Columns: []doc.Column{name, doc.Num("claimed"), doc.Num("the rows"), doc.Num(""), doc.Col("")}}
 	blocks := []doc.Block{}
 	for _, c := range s.Claims {
-		if c.Agrees && (!c.Main || len(t.Rows) >= mainClaims) {
+		if c.Agrees && (!c.Main || len(t.Rows) >= mainClaims) && c != s.headline() {
 			continue
 		}
 		outcome := doc.Cell{Text: "agrees", Tone: doc.Good}
@@ -153,6 +153,18 @@ func (p *paper) claims(s System) {
 		also.Rows = append(also.Rows, []doc.Cell{doc.T(a.Name), doc.T(fmt.Sprintf("%.4f", a.Mean)), doc.N(a.N)})
 	}
 	p.Add(doc.Section{Blocks: []doc.Block{also}})
+}
+
+// headline returns the claim that the file publishes over fewer items than its rows have, as
+// LoCoMo without category 5, and an empty one if there is none.
+func (s System) headline() Claim {
+	var head Claim
+	for _, c := range s.Claims {
+		if c.Agrees && strings.HasPrefix(c.How, "without ") && c.N < s.Items && c.N > head.N {
+			head = c
+		}
+	}
+	return head
 }
 
 // mainClaims is the maximum number of agreeing claims that are listed.
@@ -207,6 +219,9 @@ func (p *paper) scores(s System) {
 		t.Draw = &doc.Draw{Column: 1, Caption: "Lines are 95% confidence intervals."}
 	}
 	blocks := []doc.Block{}
+	if c := s.headline(); c.Name != "" {
+		blocks = append(blocks, say("The file publishes %s (%s), %s. The scores here count all %s.", c.Rows(), c.Name, c.How, words.Count(s.Items, "item")))
+	}
 	for _, score := range s.Scores {
 		t.Rows = append(t.Rows, []doc.Cell{doc.T(p.name(score.Judge)), p.estimate(score), doc.N(score.Items), doc.N(score.Unjudged)})
 		if score.Undecided > 0 {

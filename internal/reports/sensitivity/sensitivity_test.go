@@ -357,3 +357,20 @@ func TestMeanIsNotACount(t *testing.T) {
 		}
 	}
 }
+
+// The number that a file publishes is shown, even if it counts fewer items than the rows have.
+func TestHeadlineIsThePublishedNumber(t *testing.T) {
+	score := stat.Proportion(400, 1540, stat.DefaultLevel)
+	got := text(t, []sensitivity.Claim{
+		{Name: "mean_f1", Claimed: "0.27", Counted: true, Agrees: true, Given: .2742, N: 1094, How: "without category 5"},
+		{Name: "single-hop.mean_f1", Claimed: "0.21", Counted: true, Agrees: true, Given: .2161, N: 282},
+	}, sensitivity.Score{Judge: 0, Estimate: &score, Items: 1540})
+	for _, want := range []string{
+		"The file publishes 0.2742 (mean_f1), without category 5. The scores here count all 1,544 items.",
+		"mean_f1     0.27    0.2742  n=1,094  agrees, without category 5",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
