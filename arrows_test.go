@@ -122,7 +122,6 @@ var libraries = []library{
 	{"gonum.org/v1/gonum", []string{"stat", "internal/agreement", "judge/cascade"}, "a distribution is statistics"},
 	{"golang.org/x/text", []string{"internal/minilm", "internal/evidence", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
 	{"github.com/neurosnap/sentences", []string{"internal/text/metric"}, "only its trained parameters are used, where sentences are cut as NLTK cuts them"},
-	{"github.com/tiktoken-go/tokenizer", []string{"internal/run"}, "vocabularies are large, and only a plan counts tokens"},
 	{"github.com/mattn/go-runewidth", []string{"report", "internal/doc", "internal/cli"}, "how wide a character is matters only where columns are drawn"},
 	{"golang.org/x/sys", []string{"internal/flock", "internal/store/*", "internal/cli", "internal/test/faultserver"}, "locks, terminals and exact timers are the system's; everything else is portable"},
 	{"github.com/google/go-cmp", suites, "comparing is for tests"},

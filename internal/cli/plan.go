@@ -28,10 +28,11 @@ import (
 const planHelp = `Print how many calls a run would make, what it would cost and how long it would take.
 Nothing is called and nothing is written.
 
-The flags are those of "deem run". Every prompt is rendered and its tokens are counted,
-with the model's own tokenizer if it is public, otherwise by a marked estimate. Items
-that an earlier run has judged, cached replies and repeated prompts cost nothing. The
-plan prints the expected cost and the highest possible cost.
+The flags are those of "deem run". Prompts are rendered, and their tokens are estimated by
+their bytes, corrected by what the vendor counted in earlier replies to the same judge. Of
+more than 1,000 items 1,000 are looked at. Items that an earlier run has judged, cached
+replies and repeated prompts cost nothing. The plan prints the expected cost and the
+highest possible cost, as the run does before it begins.
 
 With --margin it also prints how many items it takes to show that two runs are equivalent
 within the margin. That needs no data.
@@ -101,7 +102,7 @@ func (a *app) plan(ctx context.Context, o runOptions, margin float64) error {
 	plans := []run.Plan{} // rules have none, which JSON shows as an empty list
 	for _, g := range judgings {
 		if embeds(g, o) {
-			p, err := a.planEmbeddings(ctx, st, g, data, o, 0)
+			p, err := a.planEmbeddings(ctx, st, g, data, o)
 			if err != nil {
 				return err
 			}
@@ -113,7 +114,7 @@ func (a *app) plan(ctx context.Context, o runOptions, margin float64) error {
 			continue
 		}
 		for _, l := range g.Leaves() {
-			p, err := a.planLeaf(ctx, st, l, data, o, 0)
+			p, err := a.planLeaf(ctx, st, l, data, o)
 			if err != nil {
 				return err
 			}
@@ -161,7 +162,7 @@ func (a *app) printPlans(plans []run.Plan, equivalence *marginPlan) error {
 
 // planWith plans a run with the requests that ask returns for an item: none if the item is
 // decided without a call.
-func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int, opts run.PlanOptions, ask func(deem.Item) ([]deem.Request, error)) (run.Plan, error) {
+func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, opts run.PlanOptions, ask func(deem.Item) ([]deem.Request, error)) (run.Plan, error) {
 	// done reports whether an earlier run of the same command has a trial of an item. It is
 	// nil if there is no such run, or it has no records yet.
 	var done func(context.Context, deem.Item, int) (bool, error)
@@ -182,12 +183,9 @@ func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, da
 			return run.Plan{}, err
 		}
 	}
-	// The items of a resumed run that are done are mostly the first, so it looks at items
-	// from beginning to end.
-	step := 1
-	if done != nil && most > 0 {
-		step = max(1, (data.Len()+most-1)/most)
-	}
+	// The items of a resumed run that are done are mostly the first, and long ones may be
+	// anywhere, so it looks at items from beginning to end.
+	step := max(1, (data.Len()+glance-1)/glance)
 	p := run.NewPlanner(opts)
 	n := -1
 	for it, err := range data.Items() {
@@ -196,9 +194,6 @@ func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, da
 		}
 		if n++; n%step != 0 {
 			continue
-		}
-		if most > 0 && n/step == most {
-			break
 		}
 		reqs, failed := ask(it)
 		switch {
@@ -228,41 +223,53 @@ func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, da
 	return p.PlanOf(data.Len()), nil
 }
 
-// earlierCalls returns the mean length of replies of the same judge and model, and their
-// latency, in the newest run that has any; 0 if none has.
-func earlierCalls(ctx context.Context, st store.Store, g catalog.Leaf) (output int, latency time.Duration, err error) {
-	for run, err := range st.Runs(ctx) {
+// earlierReplies is how many records of an earlier run a plan learns from.
+const earlierReplies = 50
+
+// earlierCalls returns what a plan learns from the first replies of the newest run with the
+// same judge and model: what the vendor counted for each token that was estimated, and the
+// mean length and latency of replies. They are 0 if there are none.
+func earlierCalls(ctx context.Context, st store.Store, g catalog.Leaf) (input float64, output int, latency time.Duration, err error) {
+	for earlier, err := range st.Runs(ctx) {
 		if err != nil {
-			return 0, 0, err
+			return 0, 0, 0, err
 		}
-		if run.Judge.Name != g.Name() || run.Model != g.Wire.Name() || run.Records == 0 {
+		if earlier.Judge.Name != g.Name() || earlier.Model != g.Wire.Name() || earlier.Records == 0 {
 			continue
 		}
-		n, batched := 0, 0
-		for rec, err := range st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: true, Limit: 200}) {
+		n, batched, counted, estimated := 0, 0, 0, 0
+		for rec, err := range st.Records(ctx, earlier.ID, store.Query{WithCalls: true, Limit: earlierReplies}) {
 			if err != nil {
-				return 0, 0, err
+				return 0, 0, 0, err
 			}
-			for _, c := range rec.Calls {
-				if c.Reply != nil && !c.Reply.Cached {
-					n++
-					output += c.Reply.Usage.Output
-					latency += c.Reply.Latency
-					if c.Reply.Batch != "" {
-						batched++ // with unknown latency
-					}
+			reqs, err := judge.Requests(g.Protocol, rec.Item)
+			same := err == nil && len(reqs) == len(rec.Calls) // else it is not known which call had which request
+			for i, c := range rec.Calls {
+				if c.Reply == nil || c.Reply.Cached {
+					continue
+				}
+				n++
+				output += c.Reply.Usage.Output
+				latency += c.Reply.Latency
+				if c.Reply.Batch != "" {
+					batched++ // with unknown latency
+				}
+				if same && c.Reply.Usage.Input > 0 {
+					counted += c.Reply.Usage.Input
+					estimated += run.Tokens(reqs[i])
 				}
 			}
 		}
 		if n > 0 {
-			return (output + n - 1) / n, latency / time.Duration(max(1, n-batched)), nil
+			return float64(counted) / float64(max(1, estimated)), (output + n - 1) / n, latency / time.Duration(max(1, n-batched)), nil
 		}
 	}
-	return 0, 0, nil
+	return 0, 0, 0, nil
 }
 
-// glance is the number of items that the plan before a run examines.
-const glance = 100
+// glance is the number of items that a plan looks at. It is the same before a run and in
+// deem plan, so that both print the same estimate.
+const glance = 1000
 
 // announcePlan prints the plan before money is spent, one line for each judge that uses a
 // model, and asks for confirmation if the run may cost more than the user's threshold.
@@ -276,10 +283,6 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 			return err // it was printed before the batches were submitted
 		}
 	}
-	most := glance
-	if o.askAbove.Set {
-		most = 0 // a decision about money needs the whole plan
-	}
 	var plans []run.Plan
 	add := func(who string, p run.Plan) {
 		a.say("plan: %s%s", who, o.planLine(p))
@@ -289,14 +292,14 @@ func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, da
 		plans = append(plans, p)
 	}
 	if embeds(g, o) {
-		p, err := a.planEmbeddings(ctx, st, g, data, o, most)
+		p, err := a.planEmbeddings(ctx, st, g, data, o)
 		if err != nil {
 			return err
 		}
 		add(g.Name()+" with "+embeddingModel(o).Name()+": ", p)
 	} else {
 		for _, l := range g.Leaves() {
-			p, err := a.planLeaf(ctx, st, l, data, o, most)
+			p, err := a.planLeaf(ctx, st, l, data, o)
 			if err != nil {
 				return err
 			}
@@ -335,14 +338,12 @@ func (o runOptions) planLine(p run.Plan) string {
 	return line
 }
 
-// planLeaf plans the requests of one judge of a composed judge. It looks at every item, or,
-// if most is not 0, at that many items and extrapolates; then tokens are estimated, which
-// is cheaper than counting. Earlier runs tell the length of replies.
-func (a *app) planLeaf(ctx context.Context, st store.Store, g catalog.Leaf, data items, o runOptions, most int) (run.Plan, error) {
+// planLeaf plans the requests of one judge of a composed judge. Earlier runs tell how the
+// vendor counts tokens, and how long replies are.
+func (a *app) planLeaf(ctx context.Context, st store.Store, g catalog.Leaf, data items, o runOptions) (run.Plan, error) {
 	o.Trials *= g.Times
 	opts := run.PlanOptions{
 		Model: g.Wire.Name(), Prices: o.Prices, Tier: model.TierOf(g.Wire), Room: model.RoomOf(g.Wire), Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials,
-		Estimate: most > 0,
 	}
 	if st != nil {
 		if !o.Fresh && !o.RetryUnjudged {
@@ -352,11 +353,11 @@ func (a *app) planLeaf(ctx context.Context, st store.Store, g catalog.Leaf, data
 			}
 		}
 		var err error
-		if opts.Output, opts.Latency, err = earlierCalls(ctx, st, g); err != nil {
+		if opts.Input, opts.Output, opts.Latency, err = earlierCalls(ctx, st, g); err != nil {
 			return run.Plan{}, err
 		}
 	}
-	return a.planWith(ctx, st, g.Choice, data, o, most, opts, func(it deem.Item) ([]deem.Request, error) {
+	return a.planWith(ctx, st, g.Choice, data, o, opts, func(it deem.Item) ([]deem.Request, error) {
 		if d, ok := g.Protocol.(judge.Decider); ok {
 			if _, ok := d.Decide(it); ok {
 				return nil, nil
@@ -408,13 +409,13 @@ func (l *listener) Embed(_ context.Context, texts []string) ([][]float32, error)
 
 // planEmbeddings plans the run of a rule that uses embeddings of a server. It runs the
 // rule, so that the plan has the same texts as the run.
-func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) (run.Plan, error) {
+func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (run.Plan, error) {
 	heard := &listener{}
 	asked := rule.Semantic(heard)
 	opts := run.PlanOptions{
-		Model: embeddingModel(o).Name(), Prices: o.Prices, Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials, Estimate: true,
+		Model: embeddingModel(o).Name(), Prices: o.Prices, Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials,
 	}
-	return a.planWith(ctx, st, g, data, o, most, opts, func(it deem.Item) ([]deem.Request, error) {
+	return a.planWith(ctx, st, g, data, o, opts, func(it deem.Item) ([]deem.Request, error) {
 		heard.texts = nil
 		if _, err := asked.Judge(ctx, it); err != nil && heard.texts == nil {
 			return nil, err

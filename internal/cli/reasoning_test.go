@@ -73,7 +73,7 @@ func (r *reasoner) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if content != "" {
 		output += 2
 	}
-	input := conductor.CounterOf("openai:gpt-5-mini").Count(deem.Request{Messages: body.Messages})
+	input := conductor.Tokens(deem.Request{Messages: body.Messages})
 	r.mu.Lock()
 	r.bodies, r.input, r.output = append(r.bodies, all), r.input+input, r.output+output
 	r.mu.Unlock()

@@ -33,9 +33,9 @@ type PlanOptions struct {
 	// distinct request. Nil means that no reply is cached.
 	Cached func(ctx context.Context, req deem.Request) (bool, error)
 
-	// Estimate makes the planner estimate tokens even if the model's tokenizer is known. No
-	// vocabulary is loaded then, and the result is good enough for a one-line summary.
-	Estimate bool
+	// Input is what the vendor counted in earlier replies of the same judge, divided by what
+	// [Tokens] estimates for their requests. 0 means that there are none.
+	Input float64
 
 	// Room is how many tokens a request allows for reasoning in addition to its own limit;
 	// 0 means that the model does not reason first.
@@ -51,7 +51,6 @@ type PlanOptions struct {
 // A Planner adds up requests. It is not safe for concurrent use.
 type Planner struct {
 	o       PlanOptions
-	count   Counter
 	price   model.Price
 	priced  bool
 	longest int // the longest reply of the model, for requests without a limit
@@ -63,7 +62,6 @@ type Planner struct {
 
 	plan        Plan
 	unjudgeable error // the first
-	schema      bool  // a request had a schema
 	unbounded   bool  // a request set no limit for its reply
 	tooLong     int   // requests that do not fit into the context window
 	cost        int64
@@ -74,10 +72,7 @@ type Planner struct {
 func NewPlanner(o PlanOptions) *Planner {
 	o.Concurrency = cmp.Or(max(o.Concurrency, 0), 8)
 	o.Trials = max(o.Trials, 1)
-	p := &Planner{o: o, count: CounterOf(o.Model), longest: model.MostUsage(o.Model, deem.Request{}).Output, seen: map[uint64]struct{}{}}
-	if o.Estimate {
-		p.count = estimateOf(o.Model)
-	}
+	p := &Planner{o: o, longest: model.MostUsage(o.Model, deem.Request{}).Output, seen: map[uint64]struct{}{}}
 	p.price, p.priced = o.Prices.Of(o.Model, o.Tier)
 	return p
 }
@@ -168,11 +163,8 @@ func (p *Planner) add(ctx context.Context, trials []int, reqs []deem.Request) er
 // pay adds the tokens and cost of a number of equal calls, and records the causes of
 // warnings.
 func (p *Planner) pay(req deem.Request, calls int64) {
-	input := p.count.Count(req)
-	inputMost := input
-	if !p.count.Exact() || len(req.Schema) > 0 {
-		inputMost += (input*margin + 99) / 100
-	}
+	input := int(math.Ceil(float64(Tokens(req)) * cmp.Or(p.o.Input, 1)))
+	inputMost := input + (input*margin+99)/100
 	most := p.longest
 	if req.MaxTokens > 0 {
 		most = req.MaxTokens + p.o.Room
@@ -195,7 +187,6 @@ func (p *Planner) pay(req deem.Request, calls int64) {
 	p.plan.OutputTokens += calls * int64(output)
 	p.plan.OutputTokensMax += calls * int64(most)
 	p.plan.LongestPrompt = max(p.plan.LongestPrompt, input)
-	p.schema = p.schema || len(req.Schema) > 0
 	p.unbounded = p.unbounded || req.MaxTokens <= 0
 	if p.price.Window > 0 && input+max(req.MaxTokens, 0) > p.price.Window {
 		p.tooLong++
@@ -234,8 +225,7 @@ func (p *Planner) PlanOf(items int) Plan {
 // plans makes a plan from sums.
 func (p *Planner) plans(out Plan, cost, most int64) Plan {
 	out.Model, out.Trials, out.Concurrency, out.RPM, out.TPM = p.o.Model, p.o.Trials, p.o.Concurrency, p.o.RPM, p.o.TPM
-	out.InputExact, out.CountedBy = p.count.Exact() && !p.schema, p.count.How()
-	out.OutputGuessed = p.o.Output <= 0
+	out.InputGuessed, out.OutputGuessed = p.o.Input == 0, p.o.Output <= 0
 	out.Window, out.Room = p.price.Window, p.o.Room
 	if p.priced {
 		out.CostMicros, out.CostMaxMicros = &cost, &most
@@ -256,7 +246,7 @@ func (p *Planner) plans(out Plan, cost, most int64) Plan {
 	}
 	if p.tooLong > 0 {
 		warn("%s not fit into the %s tokens that %s takes for prompt and reply; the longest has %s",
-			words.Plural(p.tooLong, "prompt does", "prompts do"), words.Comma(int64(p.price.Window)), out.Model, about(out, int64(out.LongestPrompt)))
+			words.Plural(p.tooLong, "prompt does", "prompts do"), words.Comma(int64(p.price.Window)), out.Model, about(int64(out.LongestPrompt)))
 	}
 	if p.unbounded && p.costMax > 0 {
 		warn("no max_tokens set: the worst case assumes %s output tokens per call", words.Comma(int64(p.longest)))

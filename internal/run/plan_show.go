@@ -25,11 +25,10 @@ type Plan struct {
 	Duplicates int `json:"duplicates"` // requests equal to another one of this run
 	Calls      int `json:"calls"`      // requests to pay for
 
-	InputTokens   int64  `json:"input_tokens"`
-	InputExact    bool   `json:"input_exact"`    // counted by the model's own tokenizer
-	CountedBy     string `json:"counted_by"`     // for example "o200k_base"
-	LongestPrompt int    `json:"longest_prompt"` // in tokens
-	Window        int    `json:"window,omitempty"`
+	InputTokens   int64 `json:"input_tokens"`   // expected
+	InputGuessed  bool  `json:"input_guessed"`  // by bytes, not corrected by earlier replies
+	LongestPrompt int   `json:"longest_prompt"` // in tokens
+	Window        int   `json:"window,omitempty"`
 
 	OutputTokens    int64 `json:"output_tokens"` // expected
 	OutputTokensMax int64 `json:"output_tokens_max"`
@@ -156,9 +155,9 @@ func some(left string, n int, note string) row {
 
 // costs returns the rows about tokens, money and time.
 func (p Plan) costs() []row {
-	by, replies, latency := p.CountedBy, "as in earlier replies", seconds(p.Latency)+" a call"
-	if !strings.HasPrefix(by, "estimate") {
-		by = "by " + by
+	prompts, replies, latency := "as counted in earlier replies", "as in earlier replies", seconds(p.Latency)+" a call"
+	if p.InputGuessed {
+		prompts = "a guess: four bytes a token"
 	}
 	if p.OutputGuessed {
 		replies = "a guess"
@@ -170,8 +169,8 @@ func (p Plan) costs() []row {
 		replies += fmt.Sprintf(", with room of %s for thoughts in each reply", words.Comma(int64(p.Room)))
 	}
 	rows := []row{
-		{"input tokens", about(p, p.InputTokens), by},
-		{"output tokens", fmt.Sprintf("about %s (at most %s)", words.Comma(words.Round(p.OutputTokens, 3)), words.Comma(p.OutputTokensMax)), replies},
+		{"input tokens", about(p.InputTokens), prompts},
+		{"output tokens", fmt.Sprintf("%s (at most %s)", about(p.OutputTokens), words.Comma(p.OutputTokensMax)), replies},
 		{"cost", p.money(p.CostMicros, p.CostMaxMicros), ""},
 	}
 	if p.BatchCostMicros != nil {
@@ -180,13 +179,8 @@ func (p Plan) costs() []row {
 	return append(rows, row{"time", p.duration(), fmt.Sprintf("at %s, %s", p.limit(), latency)})
 }
 
-// about formats a number of input tokens, with all digits if it is exact.
-func about(p Plan, n int64) string {
-	if p.InputExact {
-		return words.Comma(n)
-	}
-	return "about " + words.Comma(words.Round(n, 3))
-}
+// about formats an estimated number of tokens.
+func about(n int64) string { return "about " + words.Comma(words.Round(n, 3)) }
 
 // duration formats the duration of the run in a suitable unit.
 func (p Plan) duration() string {

@@ -170,30 +170,16 @@ func TestCost(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := p.Plan()
-	if got.InputTokens != 5*19 || !got.InputExact || got.OutputTokens != 5*7 || got.OutputTokensMax != 5*100 {
-		t.Errorf("tokens %d (exact %t), %d, at most %d, want 95, 35, 500", got.InputTokens, got.InputExact, got.OutputTokens, got.OutputTokensMax)
+	if got.InputTokens != 5*20 || got.OutputTokens != 5*7 || got.OutputTokensMax != 5*100 {
+		t.Errorf("tokens %d, %d, at most %d, want 100, 35, 500", got.InputTokens, got.OutputTokens, got.OutputTokensMax)
 	}
 	for name, pair := range map[string][2]int64{
-		"cost": {*got.CostMicros, 5 * (19 + 14)}, "at most": {*got.CostMaxMicros, 5 * (19 + 200)},
-		"batch": {*got.BatchCostMicros, 83}, "batch at most": {*got.BatchCostMaxMicros, 548},
+		"cost": {*got.CostMicros, 5 * (20 + 14)}, "at most": {*got.CostMaxMicros, 5 * (26 + 200)},
+		"batch": {*got.BatchCostMicros, 85}, "batch at most": {*got.BatchCostMaxMicros, 565},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s = %d, want %d", name, pair[0], pair[1])
 		}
-	}
-}
-
-// TestSchema checks that no count with a schema is exact, and that the maximum has a
-// margin.
-func TestSchema(t *testing.T) {
-	req := prompt(1)
-	req.Schema = []byte(`{"type": "object"}`)
-	p := run.NewPlanner(run.PlanOptions{Model: "openai:gpt-4o", Output: 10})
-	if err := p.Add(t.Context(), req); err != nil {
-		t.Fatal(err)
-	}
-	if got := p.Plan(); got.InputExact || *got.CostMaxMicros <= *got.CostMicros {
-		t.Errorf("exact %t, cost %d at most %d, want an estimate with a margin", got.InputExact, *got.CostMicros, *got.CostMaxMicros)
 	}
 }
 
@@ -337,7 +323,7 @@ func heap() int64 {
 
 // A plan of the first items is extrapolated to all items; a plan of all items is not.
 func TestPlanOfFirstItems(t *testing.T) {
-	p := run.NewPlanner(run.PlanOptions{Model: "openai:gpt-4o-mini", Estimate: true})
+	p := run.NewPlanner(run.PlanOptions{Model: "openai:gpt-4o-mini"})
 	for i := range 100 {
 		if err := p.Add(t.Context(), deem.Prompt(fmt.Sprintf("Is item %d right?", i))); err != nil {
 			t.Fatal(err)
@@ -346,9 +332,6 @@ func TestPlanOfFirstItems(t *testing.T) {
 	part, all := p.PlanOf(1000), p.Plan()
 	if part.Calls != 1000 || part.Items != 1000 || part.InputTokens != 10*all.InputTokens || *part.CostMicros != 10**all.CostMicros {
 		t.Errorf("PlanOf(1000) = %+v, want ten times %+v", part, all)
-	}
-	if part.InputExact || all.InputExact {
-		t.Error("an estimate is said to be exact")
 	}
 	if again := p.PlanOf(100); again.Calls != all.Calls || again.InputTokens != all.InputTokens {
 		t.Errorf("PlanOf(100) = %+v, want %+v", again, all)
