@@ -10,6 +10,7 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
+	"deem/internal/rows"
 	"deem/judge"
 )
 
@@ -59,7 +60,7 @@ func TestDocumentedData(t *testing.T) {
 // and reads a row for each of them.
 func TestDocumentedColumns(t *testing.T) {
 	doc := read(t, "docs/data.md")
-	for _, c := range dataset.Columns() {
+	for _, c := range rows.Columns() {
 		row := "| `" + c.Target + "` | `" + strings.Join(c.Names, "`, `") + "` |"
 		if !strings.Contains(doc, "\n"+row) {
 			t.Errorf("the document has no row %s", row)
@@ -113,7 +114,7 @@ func partOf(t *testing.T, part, column string) string {
 	if part == "messages" && len(it.Messages) == 1 {
 		return it.Messages[0].Content
 	}
-	if slices.Contains(dataset.SystemFields(), part) {
+	if slices.Contains(rows.SystemFields(), part) {
 		return it.Fields[part]
 	}
 	return parts[part]

@@ -16,6 +16,7 @@ import (
 	"deem/internal/doc"
 	"deem/internal/published"
 	"deem/internal/reports"
+	"deem/internal/rows"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -96,7 +97,7 @@ func (a *app) list(what string, all bool) error {
 		for _, f := range dataset.Formats() {
 			add(f, "file", "plain, or packed with gzip or zstd")
 		}
-		for _, c := range dataset.Columns() {
+		for _, c := range rows.Columns() {
 			add(c.Target, "column", "read from "+strings.Join(slices.Concat(c.Names, c.Also), ", "))
 		}
 		for _, s := range published.Shapes() {

@@ -14,6 +14,7 @@ import (
 	"deem/benchmark"
 	"deem/internal/dataset"
 	"deem/internal/doc"
+	"deem/internal/rows"
 	"deem/internal/usage"
 	"deem/internal/words"
 )
@@ -196,7 +197,7 @@ func (o retrievalOptions) reader(row *dataset.Row, part string) func(path string
 // text returns the text of a part of a row.
 func (o retrievalOptions) text(row *dataset.Row, part string) string {
 	get := o.reader(row, part)
-	for _, name := range dataset.ColumnNames(part) {
+	for _, name := range rows.Names(part) {
 		if v := get(name); !v.Blank() {
 			return v.Str()
 		}

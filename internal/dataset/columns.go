@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 )
 
 // oneReference is our name for the references of an item with one reference. Rows of one
@@ -36,7 +37,7 @@ func (c *columns) want(column string) bool {
 	if strings.HasPrefix(column, columnPrefix) {
 		return true
 	}
-	if _, ok := parts[PlainName(column)]; ok || IsSystemColumn(column) {
+	if _, ok := parts[rows.Plain(column)]; ok || IsSystemColumn(column) {
 		return true
 	}
 	begins := func(path string) bool {
@@ -141,8 +142,8 @@ func (c *columns) learn(names []string) error {
 	}
 	// Rows may have very many columns, of which few have a known name.
 	known := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		plain := PlainName(name)
-		return parts[plain] == "" && plain != Answer
+		plain := rows.Plain(name)
+		return parts[plain] == "" && plain != rows.Answer
 	})
 	for _, target := range targets {
 		candidates := c.candidates(target, known)
@@ -187,7 +188,7 @@ func (c *columns) learn(names []string) error {
 func sameName(names []string) bool {
 	for i, name := range names {
 		for _, before := range names[:i] {
-			if PlainName(name) == PlainName(before) {
+			if rows.Plain(name) == rows.Plain(before) {
 				return true
 			}
 		}
@@ -263,7 +264,7 @@ func (e ambiguous) Error() string { return string(e) }
 // candidates returns the columns that may contain a part, without mapped columns.
 func (c *columns) candidates(target string, names []string) []string {
 	list := c.named(target, names)
-	isAnswer := func(name string) bool { return PlainName(name) == Answer }
+	isAnswer := func(name string) bool { return rows.Plain(name) == rows.Answer }
 	switch target {
 	case toReferences:
 		// "answer" is a reference only if another column has the response.
@@ -274,7 +275,7 @@ func (c *columns) candidates(target string, names []string) []string {
 		}
 		switch {
 		case response == "":
-			return slices.DeleteFunc(others, func(name string) bool { return PlainName(name) == "answers" })
+			return slices.DeleteFunc(others, func(name string) bool { return rows.Plain(name) == "answers" })
 		case isAnswer(response):
 			return others
 		}
@@ -293,7 +294,7 @@ func (c *columns) candidates(target string, names []string) []string {
 // named returns the unmapped columns with a name of the part. Of weaker names only the
 // first counts, and only if there is no stronger one.
 func (c *columns) named(target string, names []string) []string {
-	for _, t := range columnTable {
+	for _, t := range rows.Columns() {
 		if t.Target != target {
 			continue
 		}
@@ -309,9 +310,9 @@ func (c *columns) named(target string, names []string) []string {
 func (c *columns) matching(wanted, names []string) []string {
 	var list []string
 	for _, want := range wanted {
-		want = PlainName(want)
+		want = rows.Plain(want)
 		for _, name := range names {
-			if PlainName(name) == want && !c.taken(name) && !slices.Contains(list, name) {
+			if rows.Plain(name) == want && !c.taken(name) && !slices.Contains(list, name) {
 				list = append(list, name)
 			}
 		}

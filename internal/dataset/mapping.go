@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 	"deem/internal/text"
 )
 
@@ -34,6 +35,20 @@ const (
 
 // targets are the parts in the order in which they are listed and bound.
 var targets = []string{toID, toCategory, toCluster, toQuestion, toReferences, toResponse, toMessages, toWeight, toFields}
+
+// parts maps plain column names to parts of an item.
+var parts = func() map[string]string {
+	m := map[string]string{}
+	for _, c := range rows.Columns() {
+		if !slices.Contains(targets, c.Target) {
+			continue
+		}
+		for _, name := range slices.Concat(c.Names, c.Also) {
+			m[rows.Plain(name)] = c.Target
+		}
+	}
+	return m
+}()
 
 // ParseMapping parses a mapping from the command line, for example
 // "question=q,response=meta.output,field.evidence=ev". A column name with a comma or with
@@ -98,8 +113,8 @@ func (m Mapping) check() error {
 		case !isField && !slices.Contains(targets, target):
 			err := fmt.Errorf("mapping: an item has no part %q", target)
 			all := append(slices.Clone(targets), fieldPrefix+"NAME")
-			meant, ok := parts[PlainName(target)]
-			if !ok || target == Answer {
+			meant, ok := parts[rows.Plain(target)]
+			if !ok || target == rows.Answer {
 				meant = text.Closest(target, targets)
 			}
 			if meant != "" {

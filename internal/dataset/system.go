@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 	"deem/internal/text"
 )
 
@@ -18,19 +19,19 @@ func systemSlots(names []string) []fieldSlot {
 	}
 	at := make(map[string]int, len(names)) // by plain name; the first counts
 	for i, name := range slices.Backward(names) {
-		at[PlainName(name)] = i
+		at[rows.Plain(name)] = i
 	}
 	find := func(name string) (slot, bool) {
 		head, rest, _ := strings.Cut(name, ".")
-		if i, ok := at[PlainName(name)]; ok {
+		if i, ok := at[rows.Plain(name)]; ok {
 			return slot{i, ""}, true
 		}
-		i, ok := at[PlainName(head)]
+		i, ok := at[rows.Plain(head)]
 		return slot{i, rest}, ok
 	}
 	var list []fieldSlot
-	for _, target := range SystemFields() {
-		for _, name := range ColumnNames(target) {
+	for _, target := range rows.SystemFields() {
+		for _, name := range rows.Names(target) {
 			if s, ok := find(name); ok {
 				list = append(list, fieldSlot{slot: s, name: target, source: name})
 				break
@@ -64,8 +65,8 @@ func InMilliseconds(column, value string) string {
 // in a column, or at a dotted path.
 func SetSystemFields(it *deem.Item, get func(path string) Value) {
 	setRetrieved(it, get)
-	for _, field := range SystemFields() {
-		for _, name := range ColumnNames(field) {
+	for _, field := range rows.SystemFields() {
+		for _, name := range rows.Names(field) {
 			v := get(name)
 			if v.Blank() {
 				continue
@@ -81,16 +82,16 @@ func SetSystemFields(it *deem.Item, get func(path string) Value) {
 
 // IsSystemColumn reports whether [SetSystemFields] uses a column.
 func IsSystemColumn(column string) bool {
-	return isRetrievalColumn(column) || systemColumns[PlainName(column)]
+	return isRetrievalColumn(column) || systemColumns[rows.Plain(column)]
 }
 
 // systemColumns are the plain names of the columns with the cost of a response.
 var systemColumns = func() map[string]bool {
 	columns := map[string]bool{}
-	for _, field := range SystemFields() {
-		for _, name := range ColumnNames(field) {
+	for _, field := range rows.SystemFields() {
+		for _, name := range rows.Names(field) {
 			head, _, _ := strings.Cut(name, ".")
-			columns[PlainName(name)], columns[PlainName(head)] = true, true
+			columns[rows.Plain(name)], columns[rows.Plain(head)] = true, true
 		}
 	}
 	return columns

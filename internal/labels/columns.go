@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/dataset"
+	"deem/internal/rows"
 )
 
 // A part is a part of a label with the names of its columns.
@@ -35,7 +35,7 @@ var parts = []part{
 
 // namesOf returns the given column names, followed by those of a part of an item.
 func namesOf(part string, names ...string) []string {
-	for _, name := range dataset.ColumnNames(part) {
+	for _, name := range rows.Names(part) {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}

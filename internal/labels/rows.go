@@ -12,6 +12,7 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
+	"deem/internal/rows"
 )
 
 // A row is one row of a file of any format.
@@ -38,8 +39,8 @@ func (r *reader) value(rw row, name string) (string, bool) {
 // named returns the row's own spelling of a column name. Case, spaces and punctuation are
 // ignored.
 func (rw row) named(column string) string {
-	plain := dataset.PlainName(column)
-	if i := slices.IndexFunc(rw.names, func(name string) bool { return dataset.PlainName(name) == plain }); i >= 0 && !slices.Contains(rw.names, column) {
+	plain := rows.Plain(column)
+	if i := slices.IndexFunc(rw.names, func(name string) bool { return rows.Plain(name) == plain }); i >= 0 && !slices.Contains(rw.names, column) {
 		return rw.names[i]
 	}
 	return column

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"deem"
+	"deem/internal/rows"
 )
 
 const shapeBEAM = "evaluation of BEAM's own script"
@@ -12,11 +13,11 @@ const shapeBEAM = "evaluation of BEAM's own script"
 // isBEAM reports whether files are from BEAM's own script: scores by ability.
 func isBEAM(c *content) bool {
 	for _, p := range c.pieces {
-		if p.kind != object || len(p.vals) == 0 {
+		if p.Kind != rows.Object || len(p.Vals) == 0 {
 			return false
 		}
-		for _, v := range p.vals {
-			if v.kind != list || len(v.vals) == 0 || !v.vals[0].has("llm_judge_score") || !v.vals[0].has("llm_judge_responses") {
+		for _, v := range p.Vals {
+			if v.Kind != rows.List || len(v.Vals) == 0 || !v.Vals[0].Has("llm_judge_score") || !v.Vals[0].Has("llm_judge_responses") {
 				return false
 			}
 		}
@@ -28,18 +29,18 @@ func isBEAM(c *content) bool {
 // every other ability by the mean of its rubric.
 func (s *Set) readBEAM(_ context.Context, _ Source, c *content) error {
 	for i, p := range c.pieces {
-		for j, ability := range p.keys {
-			for k, question := range p.vals[j].vals {
+		for j, ability := range p.Keys {
+			for k, question := range p.Vals[j].Vals {
 				it := deem.Item{ID: fmt.Sprintf("%s/q%d", ability, k), Category: ability}
 				if len(c.pieces) > 1 {
 					it.Cluster = fmt.Sprintf("chat%d", i)
 					it.ID = it.Cluster + "/" + it.ID
 				}
 				column := "llm_judge_score"
-				if ability == "event_ordering" && question.has("tau_norm") {
+				if ability == "event_ordering" && question.Has("tau_norm") {
 					column = "tau_norm"
 				}
-				o := vocabulary{}.read(question.member(column))
+				o := vocabulary{}.read(question.Member(column))
 				s.unanswered[len(s.items)] = true
 				s.records = append(s.records, deem.Record{Position: len(s.items), Verdict: o.verdict, Failure: o.failure})
 				s.items = append(s.items, it)

@@ -42,7 +42,7 @@ type Check struct {
 // Main reports whether the claim is about all rows rather than a category or another
 // number.
 func (c Check) Main() bool {
-	return c.about.category == "" && c.about.stat != statAspect && c.about.stat != statTrial && c.about.stat != statTrialSD
+	return c.about.category == "" && c.about.in == nil && c.about.stat != statAspect && c.about.stat != statTrial && c.about.stat != statTrialSD
 }
 
 // Check compares claims with the rows.
@@ -126,12 +126,12 @@ func (c Claim) is(x float64) bool { return math.Abs(x-c.Value) <= c.slack+1e-9 }
 
 // ways returns the legitimate ways of counting, the file's own first.
 func (t *tally) ways(m measure) []result {
-	items := t.in(m.category)
+	items := t.of(m)
 	switch m.stat {
 	case statScore:
 		ways := []result{mean(items), mean(items).strict(len(items)), strictVerdicts(items)}
 		ways = append(ways, shares(items)...)
-		ways = append(ways, t.withoutAdversarial(m, mean)...)
+		ways = append(ways, t.withoutAdversarial(m, items, mean)...)
 		return append(ways, t.byOtherColumns(items, false)...)
 	case statRight:
 		ways := []result{counting(items, isYes, ""), counting(items, firstYes, "by the first of several verdicts"), inAll(items)}
@@ -158,12 +158,12 @@ func (t *tally) ways(m measure) []result {
 	case statTrialSD:
 		return t.deviations(items)
 	case statCategories:
-		return []result{t.categoryMean()}
+		return []result{t.categoryMean(items)}
 	case statAbstention:
 		return []result{mean(slices.DeleteFunc(slices.Clone(items), func(it scored) bool { return !strings.HasSuffix(it.ID, "_abs") }))}
 	case statAspect:
 		one := func(items []scored) result { return aspectMean(items, m.aspect) }
-		ways := append([]result{one(items)}, t.withoutAdversarial(m, one)...)
+		ways := append([]result{one(items)}, t.withoutAdversarial(m, items, one)...)
 		for _, name := range t.set.aspects {
 			if name != m.aspect && strings.Contains(name, m.aspect) { // f1_mem0 is an f1, too
 				r := aspectMean(items, name)
@@ -246,21 +246,30 @@ func (t *tally) byOtherColumns(items []scored, count bool) []result {
 	return list
 }
 
-// in returns the items of a category, all for "".
-func (t *tally) in(category string) []scored {
-	if category == "" {
-		return t.items
+// of returns the items that a number is about: those of its section and its category.
+func (t *tally) of(m measure) []scored {
+	items := t.items
+	if m.in != nil {
+		items = slices.DeleteFunc(slices.Clone(items), func(it scored) bool { return !t.set.places[it.position].within(*m.in) })
 	}
-	return slices.DeleteFunc(slices.Clone(t.items), func(it scored) bool { return it.Category != category })
+	return inCategory(items, m.category)
+}
+
+// inCategory returns the items of a category, all for "".
+func inCategory(items []scored, category string) []scored {
+	if category == "" {
+		return items
+	}
+	return slices.DeleteFunc(slices.Clone(items), func(it scored) bool { return it.Category != category })
 }
 
 // withoutAdversarial counts without category 5 of LoCoMo, as most published scores do.
-func (t *tally) withoutAdversarial(m measure, count func([]scored) result) []result {
+func (t *tally) withoutAdversarial(m measure, all []scored, count func([]scored) result) []result {
 	if t.set.Benchmark != "locomo" || m.category != "" {
 		return nil
 	}
-	items := slices.DeleteFunc(slices.Clone(t.items), func(it scored) bool { return it.Category == "5" })
-	if len(items) == len(t.items) {
+	items := slices.DeleteFunc(slices.Clone(all), func(it scored) bool { return it.Category == "5" })
+	if len(items) == len(all) {
 		return nil
 	}
 	r := count(items)
@@ -397,10 +406,10 @@ func (t *tally) deviations(items []scored) []result {
 }
 
 // categoryMean is the mean of the scores of the categories.
-func (t *tally) categoryMean() result {
+func (t *tally) categoryMean(items []scored) result {
 	r, n := result{}, 0
 	for _, c := range t.set.categories() {
-		if m := mean(t.in(c)); m.ok {
+		if m := mean(inCategory(items, c)); m.ok {
 			r.value += m.value
 			r.n += m.n
 			n++
@@ -427,7 +436,7 @@ func aspectMean(items []scored, name string) result {
 // suspects returns ways of counting that differ from the rows, by mistake or by a choice
 // that should be disclosed.
 func (t *tally) suspects(m measure) []result {
-	items := t.in(m.category)
+	items := t.of(m)
 	var list []result
 	add := func(r result, how string, args ...any) {
 		r.how = fmt.Sprintf(how, args...)
@@ -456,11 +465,11 @@ func (t *tally) suspects(m measure) []result {
 		add(united(items, false), "that counts items that all of %d verdicts call right", t.set.trials)
 	}
 	if m.category == "" {
-		add(t.categoryMean(), "that is the mean over categories, not over items")
+		add(t.categoryMean(items), "that is the mean over categories, not over items")
 		for _, c := range t.set.categories() {
 			rest := slices.DeleteFunc(slices.Clone(items), func(it scored) bool { return it.Category == c })
 			add(mean(rest), "category %s was left out", c)
-			add(mean(t.in(c)), "that is category %s alone", c)
+			add(mean(inCategory(items, c)), "that is category %s alone", c)
 		}
 	}
 	for _, name := range t.set.aspects {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 	"deem/internal/words"
 )
 
@@ -30,6 +31,10 @@ type measure struct {
 	category string
 	aspect   string
 	trial    int
+
+	in      *place // the section whose rows the number is about; nil for all rows
+	summary bool   // it stands in a summary of these rows
+	doubt   bool   // it stands in a section without rows, so it may be about others
 }
 
 // The numbers of rows.
@@ -67,36 +72,51 @@ var claimNames = map[string]string{
 	"stdaccuracy": statTrialSD, "taskaveragedaccuracy": statCategories, "abstentionaccuracy": statAbstention,
 }
 
-// byCategory are the keys of objects with a member for each category.
-var byCategory = []string{
-	"bytype", "byquestiontype", "bycategory", "percategory", "pertype", "categoryaccuracies", "categorybreakdown", "bydim", "categories", "categoryscores",
-}
-
 // aside are the keys of objects about something else: settings, other systems, or parts of
 // the rows that are not a category.
 var aside = []string{"config", "comparison", "baseline", "baselines", "args", "usage", "perconversation", "latency", "bysystem"}
 
-// plainName returns a name without case and punctuation.
-func plainName(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
+// summaryWords are parts of keys of objects that sum up the rows next to them.
+var summaryWords = []string{
+	"summar", "overall", "metric", "result", "score", "stat", "aggregat", "total", "eval", "performance", "report", "final", "accuracy", "judge", "meta", "average",
+}
+
+// isSummary reports whether an object with this key is about the rows next to it.
+func isSummary(key string) bool {
+	return slices.ContainsFunc(summaryWords, func(word string) bool { return strings.Contains(rows.Letters(key), word) })
+}
+
+// rowCounts are the names of the number of rows.
+var rowCounts = []string{"totalquestions", "total", "count", "n", "numquestions"}
+
+// statedSize returns the number of rows that an object says it is about, 0 if it says none.
+func statedSize(n rows.Node) int {
+	for i, key := range n.Keys {
+		if x, ok := n.Vals[i].Float(); ok && slices.Contains(rowCounts, rows.Letters(key)) && x == float64(int(x)) {
+			return int(x)
 		}
-		return -1
-	}, strings.ToLower(s))
+	}
+	return 0
 }
 
 // claimsIn adds the claims next to the rows of the files. Counts of several files are added
 // up.
-func (s *Set) claimsIn(w *walker) {
+func (s *Set) claimsIn(rest map[int]rows.Node) {
 	if len(s.records) == 0 {
 		return
 	}
-	f := &claimFinder{set: s, isRow: w.isRow}
-	for _, n := range w.rest {
-		f.object(n, "", "", 0)
+	below, isRow := map[place]int{}, map[place]bool{}
+	for _, at := range s.places {
+		isRow[at] = true
+		for path := at.path; path != ""; path = path[:max(0, strings.LastIndexAny(path, ".["))] {
+			below[place{at.value, path}]++
+		}
 	}
-	if files := len(w.rest); files > 1 {
+	for _, i := range slices.Sorted(maps.Keys(rest)) {
+		f := &claimFinder{set: s, value: i, below: below, isRow: isRow}
+		f.object(rest[i], "", measure{}, 0)
+	}
+	if files := len(rest); files > 1 {
 		var sums []Claim
 		n := map[string]int{}
 		for _, c := range s.Claims {
@@ -122,7 +142,7 @@ func (s *Set) claimsIn(w *walker) {
 		if c.about.stat == statAspect || c.about.stat == statBenchmark {
 			return false
 		}
-		name := plainName(lastOf(c.Name, "."))
+		name := rows.Letters(lastOf(c.Name, "."))
 		foreign := strings.HasPrefix(name, "llm") || strings.Contains(name, "judge") || !t.check(c).Agrees
 		if foreign {
 			left = append(left, c.Name)
@@ -134,55 +154,113 @@ func (s *Set) claimsIn(w *walker) {
 	}
 }
 
-// A claimFinder searches the values next to the rows.
-type claimFinder struct {
-	set   *Set
-	isRow func(node) bool
+// dropDoubts removes numbers of sections without rows, unless the rows give them: they are
+// about rows that the file does not have.
+func (s *Set) dropDoubts() {
+	t := s.tally()
+	var left []string
+	s.Claims = slices.DeleteFunc(s.Claims, func(c Claim) bool {
+		drop := c.about.doubt && !t.check(c).Agrees
+		if drop {
+			left = append(left, c.Name)
+		}
+		return drop
+	})
+	if len(left) > 0 {
+		s.Note("%s: not compared, because there are no rows in that section of the file", listed(left))
+	}
 }
 
-// object searches the members of an object, which are about the given category.
-func (f *claimFinder) object(n node, path, category string, depth int) {
-	if n.kind != object || depth > deepestRow || f.isRow(n) {
+// A claimFinder searches the values next to the rows of one value of a file.
+type claimFinder struct {
+	set   *Set
+	value int            // its index
+	below map[place]int  // how many rows there are at a place and below it
+	isRow map[place]bool // whether there is a row
+}
+
+// object searches the members of an object, whose numbers are about m.
+func (f *claimFinder) object(n rows.Node, path string, m measure, depth int) {
+	at := place{f.value, path}
+	if n.Kind != rows.Object || depth > deepestClaim || f.isRow[at] {
 		return
 	}
-	for i, key := range n.keys {
-		here, v, plain := strings.TrimPrefix(path+"."+key, "."), n.vals[i], plainName(key)
+	if path != "" && f.below[at] > 0 {
+		m.in, m.summary, m.doubt = &at, false, false
+	}
+	for i, key := range n.Keys {
+		here, v, plain := strings.TrimPrefix(path+"."+key, "."), n.Vals[i], rows.Letters(key)
 		switch {
 		case slices.Contains(aside, plain) || strings.HasPrefix(key, "vs_"):
-		case slices.Contains(byCategory, plain) && v.kind == object:
-			f.categories(v, here, depth+1)
-		case strings.HasPrefix(key, "category_") && v.kind == object:
+		case rows.ByCategory(key) && v.Kind == rows.Object:
+			f.categories(v, here, m, depth+1)
+		case strings.HasPrefix(key, "category_") && v.Kind == rows.Object:
 			if c, ok := f.category(strings.TrimPrefix(key, "category_")); ok {
-				f.object(v, here, c, depth+1)
+				m := m
+				m.category = c
+				f.object(v, here, m, depth+1)
 			}
-		case f.aspect(plain) != "" && v.kind == object:
-			f.set.addClaim(here+".mean", v.member("mean"), measure{stat: statAspect, aspect: f.aspect(plain), category: category})
-		case v.kind == object:
-			f.object(v, here, category, depth+1)
-		case plain == "runscores" && v.kind == list:
-			for trial, score := range v.vals {
-				f.set.addClaim(fmt.Sprintf("%s[%d]", here, trial), score, measure{stat: statTrial, trial: trial})
+		case f.aspect(plain) != "" && v.Kind == rows.Object:
+			m := m
+			m.stat, m.aspect = statAspect, f.aspect(plain)
+			f.set.addClaim(here+".mean", v.Member("mean"), m)
+		case v.Kind == rows.Object:
+			f.section(v, key, here, m, depth+1)
+		case plain == "runscores" && v.Kind == rows.List:
+			for trial, score := range v.Vals {
+				m := m
+				m.stat, m.trial = statTrial, trial
+				f.set.addClaim(fmt.Sprintf("%s[%d]", here, trial), score, m)
+			}
+		case v.Kind == rows.List:
+			for j, e := range v.Vals {
+				if inner := fmt.Sprintf("%s[%d]", here, j); f.below[place{f.value, inner}] > 0 {
+					f.object(e, inner, m, depth+1)
+				}
 			}
 		default:
-			f.leaf(here, plain, v, category)
+			f.leaf(here, plain, v, m)
 		}
 	}
 }
+
+// section searches an object inside another. Its numbers are about the rows in it. Without
+// any they are about the rows next to it if its name says so, and doubtful otherwise; if it
+// states another number of rows, they are about others.
+func (f *claimFinder) section(n rows.Node, key, path string, m measure, depth int) {
+	m.summary = m.summary || isSummary(key)
+	if f.below[place{f.value, path}] == 0 && !m.summary {
+		if size := statedSize(n); size > 0 && size != f.set.count(m.in) && m.category == "" {
+			f.set.Note("%s: not compared, because it is about %s and the file has %d here", path, words.Count(size, "row"), f.set.count(m.in))
+			return
+		}
+		m.doubt = true
+	}
+	f.object(n, path, m, depth)
+}
+
+// deepestClaim is the maximum depth of a claim.
+const deepestClaim = 8
 
 // categories searches an object with a member for each category: a number, or an object of
 // several.
-func (f *claimFinder) categories(n node, path string, depth int) {
-	for i, key := range n.keys {
-		c, ok := f.category(key)
-		if !ok {
-			continue
-		}
+func (f *claimFinder) categories(n rows.Node, path string, m measure, depth int) {
+	for i, key := range n.Keys {
 		here := path + "." + key
-		if n.vals[i].kind == object {
-			f.object(n.vals[i], here, c, depth+1)
+		c, ok := f.category(key)
+		m := m
+		switch {
+		case ok:
+			m.category = c
+		case f.below[place{f.value, here}] == 0:
 			continue
 		}
-		f.set.addClaim(here, n.vals[i], measure{stat: statScore, category: c})
+		if n.Vals[i].Kind == rows.Object {
+			f.object(n.Vals[i], here, m, depth+1)
+			continue
+		}
+		m.stat = statScore
+		f.set.addClaim(here, n.Vals[i], m)
 	}
 }
 
@@ -202,8 +280,7 @@ func (f *claimFinder) category(name string) (string, bool) {
 }
 
 // leaf adds a number if its name is known.
-func (f *claimFinder) leaf(path, plain string, v node, category string) {
-	m := measure{category: category}
+func (f *claimFinder) leaf(path, plain string, v rows.Node, m measure) {
 	name, mean := plain, false
 	for _, prefix := range []string{"avg", "mean", "average"} {
 		if rest, ok := strings.CutPrefix(plain, prefix); ok {
@@ -213,13 +290,14 @@ func (f *claimFinder) leaf(path, plain string, v node, category string) {
 	switch {
 	case claimNames[plain] != "":
 		m.stat = claimNames[plain]
-	case plain == "mean" && category != "":
+	case plain == "mean" && m.category != "":
 		m.stat = statScore
 	case mean && f.aspect(name) != "":
 		m.stat, m.aspect = statAspect, f.aspect(name)
-	case slices.Contains([]string{"totalquestions", "total", "count", "n", "numquestions"}, plain) && category == "":
-		if x, ok := v.float(); ok && x != float64(len(f.set.items)) && x == float64(int(x)) && x > 0 && f.set.files == 1 {
-			f.set.find(FoundNumber, "%s says %d, and there are %s", path, int(x), words.Count(len(f.set.items), "row"))
+	case slices.Contains(rowCounts, plain) && m.category == "" && m.in == nil && !m.doubt:
+		n := len(f.set.items)
+		if x, ok := v.Float(); ok && x != float64(n) && x == float64(int(x)) && x > 0 && f.set.files == 1 {
+			f.set.find(FoundNumber, "%s says %d, and there are %s", path, int(x), words.Count(n, "row"))
 		}
 		return
 	default:
@@ -234,7 +312,7 @@ func (f *claimFinder) aspect(plain string) string {
 	cut := func(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "score"), "f") }
 	for _, exact := range []bool{true, false} {
 		for _, name := range f.set.aspects {
-			have := plainName(name)
+			have := rows.Letters(name)
 			if have == plain || !exact && (cut(have) == cut(plain) || cut(have) == "bleu" && plain == "bleu1") {
 				return name
 			}
@@ -244,12 +322,12 @@ func (f *claimFinder) aspect(plain string) string {
 }
 
 // addClaim adds a claim, unless the value is not a number.
-func (s *Set) addClaim(name string, v node, m measure) {
-	x, ok := v.float()
+func (s *Set) addClaim(name string, v rows.Node, m measure) {
+	x, ok := v.Float()
 	if !ok {
 		return
 	}
-	c := Claim{Name: name, Text: strings.TrimSpace(v.text), Value: x, slack: slackOf(v.text), about: m}
+	c := Claim{Name: name, Text: strings.TrimSpace(v.Text), Value: x, slack: slackOf(v.Text), about: m}
 	if !m.isCount() && m.stat != statAspect && m.stat != statBenchmark && x > 1 && x <= 100 {
 		c.Value, c.slack, c.Text = x/100, c.slack/100, c.Text+"%"
 	}
@@ -286,7 +364,7 @@ func (s *Set) ParseClaim(spec string) (Claim, error) {
 	isTrial := err == nil && strings.HasPrefix(name, statTrial) && trial >= 1 && trial <= s.trials
 	_, isStat := s.stats[name]
 	category, isCategory := f.category(name)
-	aspect := f.aspect(plainName(name))
+	aspect := f.aspect(rows.Letters(name))
 	switch {
 	case slices.Contains([]string{"overall", "score", "accuracy"}, name):
 		m.stat = statScore
@@ -326,7 +404,7 @@ func parseNumber(c Claim, spec, value string) (Claim, error) {
 		return c, nil
 	}
 	digits, percent := strings.CutSuffix(strings.TrimSpace(value), "%")
-	x, ok := node{kind: str, text: digits}.float()
+	x, ok := rows.Node{Kind: rows.String, Text: digits}.Float()
 	if !ok || x < 0 && m.stat != statBenchmark { // a correlation may be negative
 		return Claim{}, deem.WithHint(fmt.Errorf("the claim %q is not a number", spec), "write it as 88.6%%, 0.886, 443/500 or NAME=88.6%%")
 	}

@@ -135,11 +135,3 @@ var verdictColumns = []verdictColumn{
 
 // aspectName matches the columns with results of formulas.
 var aspectName = regexp.MustCompile(`(?i)^(f1|bleu|rouge|em$|exact_match|precision|recall|meteor|bert|sbert|chrf)`)
-
-// containers are keys under which files store their rows and that do not name a
-// conversation.
-var containers = []string{
-	"qa", "results", "individual_results", "detailed_results", "conversations", "data", "items", "questions", "rows",
-	"answers", "responses", "predictions", "samples", "evaluations", "per_question", "per_item", "details", "records", "labels",
-	"qa_results", "eval_results", "all_results", "entries",
-}

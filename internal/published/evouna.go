@@ -6,12 +6,19 @@ import (
 	"slices"
 	"strings"
 
+	"deem"
+	"deem/internal/rows"
 	"deem/internal/words"
 )
 
 const shapeEVOUNA = "answers of several systems in each row, as EVOUNA writes them"
 
-func isEVOUNA(c *content) bool { return len(systemsIn(c.pieces[0].node)) > 1 }
+// isEVOUNA reports whether rows have answers and verdicts of several systems. Settings next
+// to a list of rows, such as answer_model and judge_model, are not columns of the rows.
+func isEVOUNA(c *content) bool {
+	first := c.pieces[0].Node
+	return len(systemsIn(first)) > 1 && valueByName(first, partQuestion).IsScalar()
+}
 
 // The prefixes of the columns of a system.
 const (
@@ -19,11 +26,16 @@ const (
 	judgeColumn  = "judge_"
 )
 
-// systemsIn returns the systems with an answer and a verdict in a row.
-func systemsIn(n node) []string {
+// systemsIn returns the systems with an answer and a verdict in a row. A verdict that is
+// neither right, wrong nor missing is a setting.
+func systemsIn(n rows.Node) []string {
 	var list []string
-	for _, key := range n.keys {
-		if name, ok := strings.CutPrefix(key, answerColumn); ok && n.has(judgeColumn+name) {
+	for _, key := range n.Keys {
+		name, ok := strings.CutPrefix(key, answerColumn)
+		if !ok || !n.Has(judgeColumn+name) {
+			continue
+		}
+		if o := (vocabulary{}).read(n.Member(judgeColumn + name)); o.verdict != nil || o.failure.Kind == deem.Empty {
 			list = append(list, name)
 		}
 	}
@@ -41,25 +53,25 @@ func (s *Set) readEVOUNA(_ context.Context, src Source, c *content) error {
 	flat.pieces = nil
 	improper := 0
 	for _, p := range c.pieces {
-		if p.member("improper").text == "true" && len(src.Only) == 0 {
+		if p.Member("improper").Text == "true" && len(src.Only) == 0 {
 			improper++
 			continue
 		}
-		var kept node
-		systems := systemsIn(p.node)
-		for i, key := range p.keys {
+		var kept rows.Node
+		systems := systemsIn(p.Node)
+		for i, key := range p.Keys {
 			name := strings.TrimPrefix(strings.TrimPrefix(key, answerColumn), judgeColumn)
 			if name == key || !slices.Contains(systems, name) {
-				kept.keys, kept.vals = append(kept.keys, key), append(kept.vals, p.vals[i])
+				kept.Keys, kept.Vals = append(kept.Keys, key), append(kept.Vals, p.Vals[i])
 			}
 		}
 		for _, name := range systems {
-			row := node{
-				kind: object,
-				keys: append(slices.Clone(kept.keys), partSystem, partResponse, partLabel),
-				vals: append(slices.Clone(kept.vals), node{kind: str, text: name}, p.member(answerColumn+name), p.member(judgeColumn+name)),
+			row := rows.Node{
+				Kind: rows.Object,
+				Keys: append(slices.Clone(kept.Keys), partSystem, partResponse, partLabel),
+				Vals: append(slices.Clone(kept.Vals), rows.Node{Kind: rows.String, Text: name}, p.Member(answerColumn+name), p.Member(judgeColumn+name)),
 			}
-			flat.pieces = append(flat.pieces, piece{file: p.file, line: p.line, node: row})
+			flat.pieces = append(flat.pieces, rows.Value{File: p.File, Line: p.Line, Node: row})
 		}
 	}
 	if len(flat.pieces) == 0 {

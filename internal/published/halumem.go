@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/rows"
 	"deem/judge"
 )
 
@@ -25,10 +25,10 @@ const (
 	shapeHaluMemIn = "HaluMem evaluation input"
 )
 
-func isHaluMem(c *content) bool { return slices.ContainsFunc(haluMemLists, c.pieces[0].has) }
+func isHaluMem(c *content) bool { return slices.ContainsFunc(haluMemLists, c.pieces[0].Has) }
 
 func isHaluMemInput(c *content) bool {
-	return c.pieces[0].has("uuid") && c.pieces[0].member("sessions").kind == list
+	return c.pieces[0].Has("uuid") && c.pieces[0].Member("sessions").Kind == rows.List
 }
 
 // readHaluMem reads judged results of HaluMem, as the benchmark itself reads them.
@@ -41,8 +41,8 @@ func (s *Set) readHaluMem(ctx context.Context, _ Source, c *content) error {
 	s.Rule = "each stage counts by HaluMem's own rules"
 	s.identity = map[string]string{"benchmark": haluMem, "reading": judge.Upstream}
 	for _, p := range c.pieces {
-		text := p.appendJSON(nil)
-		for rec, err := range b.ReadResults(ctx, bytes.NewReader(text), p.file, judge.Upstream) {
+		text := p.AppendJSON(nil)
+		for rec, err := range b.ReadResults(ctx, bytes.NewReader(text), p.File, judge.Upstream) {
 			if err != nil {
 				return deem.WithHint(err, "a row has uuid and ssession_id, and its list says which stage it is of")
 			}
@@ -62,20 +62,20 @@ func (s *Set) readHaluMem(ctx context.Context, _ Source, c *content) error {
 	if _, err := b.WriteResults(ctx, &buf, benchmark.Finished{Options: benchmark.Options{Reading: judge.Upstream}, Judge: haluMem, Records: records}); err != nil {
 		return err
 	}
-	counted, err := parse(buf.Bytes())
+	counted, err := rows.Parse(buf.Bytes())
 	if err != nil {
 		return fmt.Errorf("HaluMem's own numbers: %w", err)
 	}
 	s.stats = map[string]float64{}
-	flatten(counted.member("overall_score"), "", func(path string, v node) {
-		if x, ok := v.float(); ok {
+	flatten(counted.Member("overall_score"), "", func(path string, v rows.Node) {
+		if x, ok := v.Float(); ok {
 			s.stats[path] = x
 		}
 	})
 	if len(c.pieces) != 1 {
 		return nil
 	}
-	flatten(c.pieces[0].member("overall_score"), "", func(path string, v node) {
+	flatten(c.pieces[0].Member("overall_score"), "", func(path string, v rows.Node) {
 		if !strings.HasPrefix(path, "time_consuming") {
 			s.addClaim(path, v, measure{stat: statBenchmark, aspect: path})
 		}
@@ -84,13 +84,13 @@ func (s *Set) readHaluMem(ctx context.Context, _ Source, c *content) error {
 }
 
 // flatten calls visit with every number of an object and its path.
-func flatten(n node, path string, visit func(path string, v node)) {
-	for i, key := range n.keys {
+func flatten(n rows.Node, path string, visit func(path string, v rows.Node)) {
+	for i, key := range n.Keys {
 		here := strings.TrimPrefix(path+"."+key, ".")
-		switch v := n.vals[i]; v.kind {
-		case object:
+		switch v := n.Vals[i]; v.Kind {
+		case rows.Object:
 			flatten(v, here, visit)
-		case number:
+		case rows.Number:
 			visit(here, v)
 		}
 	}
@@ -107,7 +107,7 @@ func (s *Set) readHaluMemInput(ctx context.Context, _ Source, c *content) error 
 	if slices.Contains(c.files, "-") {
 		var text []byte
 		for _, p := range c.pieces {
-			text = append(p.appendJSON(text), '\n')
+			text = append(p.AppendJSON(text), '\n')
 		}
 		o.Data, o.Stdin = []string{"-"}, bytes.NewReader(text)
 	}
@@ -124,42 +124,4 @@ func (s *Set) readHaluMemInput(ctx context.Context, _ Source, c *content) error 
 	}
 	s.notes = append(s.notes, set.Notes()...)
 	return nil
-}
-
-// appendJSON writes the value as JSON, in the order of the file.
-func (n node) appendJSON(to []byte) []byte {
-	switch n.kind {
-	case boolean, number:
-		return append(to, n.text...)
-	case str:
-		return appendString(to, n.text)
-	case list:
-		to = append(to, '[')
-		for i, v := range n.vals {
-			if i > 0 {
-				to = append(to, ',')
-			}
-			to = v.appendJSON(to)
-		}
-		return append(to, ']')
-	case object:
-		to = append(to, '{')
-		for i, key := range n.keys {
-			if i > 0 {
-				to = append(to, ',')
-			}
-			to = append(appendString(to, key), ':')
-			to = n.vals[i].appendJSON(to)
-		}
-		return append(to, '}')
-	}
-	return append(to, "null"...)
-}
-
-func appendString(to []byte, s string) []byte {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // every string can be marshaled
-	}
-	return append(to, text...)
 }

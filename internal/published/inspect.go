@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 )
 
 const shapeInspect = "log of inspect"
 
 func isInspect(c *content) bool {
-	first := c.pieces[0].node
-	return c.zipped || len(c.pieces) == 1 && first.member("eval").kind == object && first.has("samples")
+	first := c.pieces[0].Node
+	return c.zipped || len(c.pieces) == 1 && first.Member("eval").Kind == rows.Object && first.Has("samples")
 }
 
 // readInspect reads a log of inspect, an archive of a header and samples, or one object with
@@ -26,13 +27,13 @@ func (s *Set) readInspect(_ context.Context, src Source, c *content) error {
 	header, samples := c.pieces[0], c.pieces[1:]
 	if !c.zipped {
 		samples = nil
-		for i, v := range header.member("samples").vals {
-			samples = append(samples, piece{file: fmt.Sprintf("%s (samples[%d])", header.file, i), line: header.line, node: v})
+		for i, v := range header.Member("samples").Vals {
+			samples = append(samples, rows.Value{File: fmt.Sprintf("%s (samples[%d])", header.File, i), Line: header.Line, Node: v})
 		}
 	}
 	var scorers []string
 	for _, p := range samples {
-		for _, name := range p.member("scores").keys {
+		for _, name := range p.Member("scores").Keys {
 			scorers = addNew(scorers, name)
 		}
 	}
@@ -44,15 +45,15 @@ func (s *Set) readInspect(_ context.Context, src Source, c *content) error {
 	if err != nil {
 		return err
 	}
-	epochs := slices.ContainsFunc(samples, func(p piece) bool { e := p.member("epoch"); return e.kind == number && e.text != "1" })
+	epochs := slices.ContainsFunc(samples, func(p rows.Value) bool { e := p.Member("epoch"); return e.Kind == rows.Number && e.Text != "1" })
 	for i, p := range samples {
-		s.inspectSample(p.node, i, scorer, epochs)
+		s.inspectSample(p.Node, i, scorer, epochs)
 	}
 	if len(s.items) == 0 {
 		return deem.WithHint(fmt.Errorf("%s: the log of inspect has no samples", strings.Join(s.names, ", ")), "it was written without them: inspect eval --log-samples writes them")
 	}
-	s.SystemModel = header.at("eval.model").str()
-	if status := header.member("status").str(); status != "" && status != "success" {
+	s.SystemModel = header.At("eval.model").Str()
+	if status := header.Member("status").Str(); status != "" && status != "success" {
 		s.notes = append(s.notes, "the log says that the evaluation ended with status "+status)
 	}
 	s.Columns = []string{"question=input", "references=target", "response=output.completion", "label=scores." + scorer + ".value"}
@@ -63,15 +64,15 @@ func (s *Set) readInspect(_ context.Context, src Source, c *content) error {
 	s.Rule = "C counts 1, P one half, I and N count 0, numbers as they are, by scorer " + scorer
 	s.identity = map[string]string{"scorer": scorer}
 	// Names of scorers differ from those of scores if a scorer gives several.
-	scores := header.at("results.scores")
-	for i, sc := range scores.vals {
-		if name := sc.member("name").str(); name != scorer && sc.member("scorer").str() != scorer {
+	scores := header.At("results.scores")
+	for i, sc := range scores.Vals {
+		if name := sc.Member("name").Str(); name != scorer && sc.Member("scorer").Str() != scorer {
 			continue
 		}
-		metrics := sc.member("metrics")
-		for j, key := range metrics.keys {
+		metrics := sc.Member("metrics")
+		for j, key := range metrics.Keys {
 			if name := lastOf(key, "/"); name == "accuracy" || name == "mean" { // others are errors, and custom metrics
-				s.addClaim(fmt.Sprintf("results.scores[%d].metrics.%s", i, key), metrics.vals[j].member("value"), measure{stat: statScore})
+				s.addClaim(fmt.Sprintf("results.scores[%d].metrics.%s", i, key), metrics.Vals[j].Member("value"), measure{stat: statScore})
 			}
 		}
 	}
@@ -79,41 +80,41 @@ func (s *Set) readInspect(_ context.Context, src Source, c *content) error {
 }
 
 // inspectSample makes an item and a record from a sample.
-func (s *Set) inspectSample(n node, i int, scorer string, epochs bool) {
-	it := deem.Item{ID: n.member("id").str(), Question: messageText(n.member("input")), Category: n.at("metadata.category").str()}
+func (s *Set) inspectSample(n rows.Node, i int, scorer string, epochs bool) {
+	it := deem.Item{ID: n.Member("id").Str(), Question: messageText(n.Member("input")), Category: n.At("metadata.category").Str()}
 	it.ID = cmp.Or(it.ID, fmt.Sprintf("sample%d", i))
-	it.References = n.member("target").texts()
-	output := n.member("output")
-	if c := output.member("completion"); c.kind == str && c.text != "" {
-		it.Response = c.text
-	} else if m := output.at("choices.0.message"); m.kind != missing {
-		it.Response = messageText(node{kind: list, vals: []node{m}})
+	it.References = n.Member("target").Texts()
+	output := n.Member("output")
+	if c := output.Member("completion"); c.Kind == rows.String && c.Text != "" {
+		it.Response = c.Text
+	} else if m := output.At("choices.0.message"); m.Kind != rows.Missing {
+		it.Response = messageText(rows.Node{Kind: rows.List, Vals: []rows.Node{m}})
 	}
-	if output.kind == missing {
+	if output.Kind == rows.Missing {
 		s.unanswered[len(s.items)] = true
 	}
 	if epochs {
 		it.Cluster = it.ID
-		it.ID += "/epoch" + n.member("epoch").str()
+		it.ID += "/epoch" + n.Member("epoch").Str()
 	}
 	rec := deem.Record{Position: len(s.items)}
 	s.items = append(s.items, it)
 	if scorer == "" {
 		return
 	}
-	score := n.member("scores").member(scorer)
-	o := inspectValue(score.member("value"))
-	if e := n.member("error"); score.kind == missing && e.kind != missing {
-		o = failed(deem.Provider, "inspect recorded an error: %s", clip(cmp.Or(e.member("message").str(), e.str())))
+	score := n.Member("scores").Member(scorer)
+	o := inspectValue(score.Member("value"))
+	if e := n.Member("error"); score.Kind == rows.Missing && e.Kind != rows.Missing {
+		o = failed(deem.Provider, "inspect recorded an error: %s", clip(cmp.Or(e.Member("message").Str(), e.Str())))
 	}
 	rec.Verdict, rec.Failure = o.verdict, o.failure
 	if rec.Verdict != nil {
-		rec.Verdict.Reason = score.member("explanation").str()
+		rec.Verdict.Reason = score.Member("explanation").Str()
 	}
 	// Some scorers store the reply of the model that graded the sample.
-	if grading := score.at("metadata.grading"); grading.kind == list && len(grading.vals) > 0 {
-		last := grading.vals[len(grading.vals)-1:]
-		if reply := messageText(node{kind: list, vals: last}); reply != "" && last[0].member("role").str() == "assistant" {
+	if grading := score.At("metadata.grading"); grading.Kind == rows.List && len(grading.Vals) > 0 {
+		last := grading.Vals[len(grading.Vals)-1:]
+		if reply := messageText(rows.Node{Kind: rows.List, Vals: last}); reply != "" && last[0].Member("role").Str() == "assistant" {
 			rec.Calls = []deem.Call{recordedCall(reply)}
 		}
 	}
@@ -121,37 +122,37 @@ func (s *Set) inspectSample(n node, i int, scorer string, epochs bool) {
 }
 
 // inspectValue reads the value of a score as inspect converts it to a number.
-func inspectValue(v node) outcome {
-	if v.kind == str {
-		switch strings.TrimSpace(v.text) {
+func inspectValue(v rows.Node) outcome {
+	if v.Kind == rows.String {
+		switch strings.TrimSpace(v.Text) {
 		case "C":
 			return judged("C", 1)
 		case "P":
 			return judged("P", 0.5)
 		case "I", "N":
-			return judged(strings.TrimSpace(v.text), 0)
+			return judged(strings.TrimSpace(v.Text), 0)
 		}
 	}
 	return vocabulary{}.read(v)
 }
 
 // messageText returns the text of a prompt: a string, or the last message of the user.
-func messageText(n node) string {
-	if n.kind != list {
-		return n.str()
+func messageText(n rows.Node) string {
+	if n.Kind != rows.List {
+		return n.Str()
 	}
-	for i := len(n.vals) - 1; i >= 0; i-- {
-		m := n.vals[i]
-		if role := m.member("role").str(); i > 0 && role != "user" && role != "" {
+	for i := len(n.Vals) - 1; i >= 0; i-- {
+		m := n.Vals[i]
+		if role := m.Member("role").Str(); i > 0 && role != "user" && role != "" {
 			continue
 		}
-		if c := m.member("content"); c.kind != list {
-			return c.str()
+		if c := m.Member("content"); c.Kind != rows.List {
+			return c.Str()
 		}
 		var parts []string
-		for _, part := range m.member("content").vals {
-			if t := part.member("text"); t.kind == str {
-				parts = append(parts, t.text)
+		for _, part := range m.Member("content").Vals {
+			if t := part.Member("text"); t.Kind == rows.String {
+				parts = append(parts, t.Text)
 			}
 		}
 		return strings.Join(parts, "\n")

@@ -2,11 +2,12 @@ package published
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"deem"
-	"deem/internal/dataset"
+	"deem/internal/rows"
 	"deem/internal/words"
 )
 
@@ -22,8 +23,8 @@ type layout struct {
 // A field is a column of rows: a member, or a member of a member.
 type field struct {
 	path, plain string
-	example     node // the first non-blank value
-	answers     bool // some row has a text, a number or a boolean there, possibly the empty text
+	example     rows.Node // the first non-blank value
+	answers     bool      // some row has a text, a number or a boolean there, possibly the empty text
 }
 
 // mostFields limits the number of columns: an object with a member for each item is not a
@@ -32,35 +33,35 @@ const mostFields = 500
 
 // fieldsOf returns the columns of rows in the order of the file, members before their own
 // members.
-func fieldsOf(rows []row) []*field {
+func fieldsOf(found []rows.Row) []*field {
 	var list []*field
 	at := map[string]*field{}
-	see := func(path string, v node) {
+	see := func(path string, v rows.Node) {
 		f := at[path]
 		if f == nil && len(list) < mostFields {
-			f = &field{path: path, plain: dataset.PlainName(path)}
+			f = &field{path: path, plain: rows.Plain(path)}
 			at[path] = f
 			list = append(list, f)
 		}
 		if f == nil {
 			return
 		}
-		f.answers = f.answers || v.isScalar()
-		if f.example.blank() {
+		f.answers = f.answers || v.IsScalar()
+		if f.example.Blank() {
 			f.example = v
 		}
 	}
-	for _, r := range rows {
-		for i, key := range r.keys {
-			see(key, r.vals[i])
+	for _, r := range found {
+		for i, key := range r.Keys {
+			see(key, r.Vals[i])
 		}
 	}
-	for _, r := range rows {
-		for i, key := range r.keys {
-			for j, inner := range r.vals[i].keys {
-				see(key+"."+inner, r.vals[i].vals[j])
-				for k, innermost := range r.vals[i].vals[j].keys {
-					see(key+"."+inner+"."+innermost, r.vals[i].vals[j].vals[k])
+	for _, r := range found {
+		for i, key := range r.Keys {
+			for j, inner := range r.Vals[i].Keys {
+				see(key+"."+inner, r.Vals[i].Vals[j])
+				for k, innermost := range r.Vals[i].Vals[j].Keys {
+					see(key+"."+inner+"."+innermost, r.Vals[i].Vals[j].Vals[k])
 				}
 			}
 		}
@@ -78,8 +79,8 @@ var metaPrefixes = []string{"", "meta.", "metadata."}
 
 // bind finds the column of each part by its name, over all rows. It does not use a column
 // that is mapped or belongs to another part.
-func (l *layout) bind(rows []row) {
-	fields := fieldsOf(rows)
+func (l *layout) bind(found []rows.Row) {
+	fields := fieldsOf(found)
 	l.columns = map[string][]string{}
 	taken := map[string]bool{}
 	for part, path := range l.mapping {
@@ -92,7 +93,7 @@ func (l *layout) bind(rows []row) {
 		}
 		for _, f := range named(fields, part) {
 			shared := part == partReason && slices.Contains(l.columns[partReply], f.path) // a reply contains the reason, too
-			if !taken[f.path] && f.plain != dataset.Answer && f.holds(part) || shared {
+			if !taken[f.path] && f.plain != rows.Answer && f.holds(part) || shared {
 				l.columns[part] = append(l.columns[part], f.path)
 				taken[f.path] = true
 			}
@@ -109,7 +110,7 @@ func (l *layout) bind(rows []row) {
 	}
 	// With another reference, "answer" is the response, as in files of Zep and MemOS; with a
 	// response it is the reference; alone it is neither.
-	i := slices.IndexFunc(fields, func(f *field) bool { return f.plain == dataset.Answer && !taken[f.path] })
+	i := slices.IndexFunc(fields, func(f *field) bool { return f.plain == rows.Answer && !taken[f.path] })
 	if i < 0 {
 		return
 	}
@@ -128,8 +129,8 @@ func (l *layout) bind(rows []row) {
 func named(fields []*field, part string) []*field {
 	var list []*field
 	for _, prefix := range metaPrefixes {
-		for _, name := range dataset.ColumnNames(part) {
-			plain := prefix + dataset.PlainName(name)
+		for _, name := range rows.Names(part) {
+			plain := prefix + rows.Plain(name)
 			for _, f := range fields {
 				if f.plain == plain && !slices.Contains(list, f) {
 					list = append(list, f)
@@ -146,103 +147,137 @@ func (f *field) holds(part string) bool {
 	switch {
 	case part == partResponse:
 		return f.answers
-	case f.example.blank():
+	case f.example.Blank():
 		return false
 	case part == partReferences:
-		return f.example.isScalar() || f.example.kind == list
+		return f.example.IsScalar() || f.example.Kind == rows.List
 	}
-	return f.example.isScalar()
+	return f.example.IsScalar()
 }
 
 // value returns the value of a part in a row, and its column. A response is the value in
 // the first of its columns that the row has, even null: no other column is then used.
-func (l layout) value(r node, part string) (node, string) {
+func (l layout) value(r rows.Node, part string) (rows.Node, string) {
 	for _, path := range l.columns[part] {
-		v := r.at(path)
-		if !v.blank() || part == partResponse && r.reaches(path) {
+		v := r.At(path)
+		if !v.Blank() || part == partResponse && r.Reaches(path) {
 			return v, path
 		}
 	}
-	return node{}, ""
+	return rows.Node{}, ""
 }
 
 // valueByName returns the value of a part in a single object, by the names of its members.
 // It is for objects that are not rows, such as the variables of a test.
-func valueByName(o node, part string) node {
+func valueByName(o rows.Node, part string) rows.Node {
 	l := layout{}
-	l.bind([]row{{node: o}})
-	if v, _ := l.value(o, part); v.kind != missing {
+	l.bind([]rows.Row{{Node: o}})
+	if v, _ := l.value(o, part); v.Kind != rows.Missing {
 		return v
 	}
 	if part == partReferences {
-		return o.member(dataset.Answer)
+		return o.Member(rows.Answer)
 	}
-	return node{}
+	return rows.Node{}
 }
 
-// The plain names that make an object a row: rowAbout identifies the question, and rowSays
-// the answer or decision.
-var rowAbout, rowSays = func() (about, says map[string]bool) {
-	about, says = map[string]bool{}, map[string]bool{dataset.Answer: true}
-	for _, part := range []string{partQuestion, partID} {
-		for _, name := range dataset.ColumnNames(part) {
-			about[dataset.PlainName(name)] = true
-		}
-	}
-	for _, name := range dataset.ColumnNames(partResponse) {
-		says[dataset.PlainName(name)] = true
-	}
+// The plain names of the columns that make an object a row: of a question, of an id, of a
+// response, and of an answer or a decision.
+var rowAsks, rowIDs, rowAnswers, rowSays = plainNames(partQuestion), plainNames(partID), plainNames(partResponse), func() map[string]bool {
+	says := map[string]bool{rows.Answer: true}
 	for _, c := range verdictColumns {
 		head, _, _ := strings.Cut(c.path, ".")
-		says[dataset.PlainName(head)] = true
+		says[rows.Plain(head)] = true
 	}
-	return about, says
+	return says
 }()
 
-// isRow reports whether an object is a row: it identifies a question, and contains an
-// answer or decision.
-func (l layout) isRow(o node) bool {
-	if o.kind != object {
-		return false
+func plainNames(part string) map[string]bool {
+	names := map[string]bool{}
+	for _, name := range rows.Names(part) {
+		names[rows.Plain(name)] = true
 	}
-	about, says := false, false
-	for part, path := range l.mapping {
-		switch v := o.at(path); part {
-		case partQuestion, partID:
-			about = about || v.isScalar()
-		case partLabel, partResponse:
-			says = says || v.kind != missing || o.reaches(path)
-		}
-	}
-	for i, key := range o.keys {
-		plain := dataset.PlainName(key)
-		about = about || rowAbout[plain] && o.vals[i].isScalar() && !o.vals[i].blank()
-		says = says || rowSays[plain] || strings.HasSuffix(key, "_prediction")
-	}
-	return about && says && !l.wraps(o)
+	return names
 }
 
-// wraps reports whether an object with an id and a number is a report around its rows: it
-// has neither a question nor a response, but a list of rows.
-func (l layout) wraps(o node) bool {
-	for _, part := range []string{partQuestion, partResponse} {
-		for _, name := range dataset.ColumnNames(part) {
-			for _, key := range o.keys {
-				if dataset.PlainName(key) == dataset.PlainName(name) {
-					return false
-				}
-			}
+// grade says how much of a row an object is. A row identifies a question, by its text, by
+// an id or by its key, and contains an answer or a decision.
+func (l layout) grade(o rows.Node, keyed bool) rows.Grade {
+	if o.Kind != rows.Object {
+		return rows.None
+	}
+	var named, asks, says, answers, mapped bool
+	for part, path := range l.mapping {
+		v := o.At(path)
+		there := v.Kind != rows.Missing || o.Reaches(path)
+		switch part {
+		case partQuestion:
+			asks = asks || v.IsScalar()
+		case partID:
+			named = named || v.IsScalar()
+		case partResponse:
+			answers, mapped = answers || there, mapped || there
+		case partLabel:
+			mapped = mapped || there
 		}
 	}
-	return slices.ContainsFunc(o.vals, func(v node) bool { return v.kind == list && len(v.vals) > 0 && l.isRow(v.vals[0]) })
+	for i, key := range o.Keys {
+		plain, v := rows.Plain(key), o.Vals[i]
+		if v.IsScalar() && !v.Blank() {
+			asks, named = asks || rowAsks[plain], named || rowIDs[plain]
+		}
+		says = says || rowSays[plain]
+		answers = answers || rowAnswers[plain] || strings.HasSuffix(key, "_prediction")
+	}
+	about, says := asks || named, says || answers || mapped
+	switch {
+	case about && says && (asks || answers || mapped), keyed && answers:
+		return rows.Strong
+	case mapped:
+		return rows.Nameless
+	case about && says:
+		return rows.Weak
+	case asks || answers:
+		return rows.Opaque
+	}
+	return rows.None
+}
+
+// finder finds the rows of the layout.
+func (l layout) finder() rows.Finder {
+	return rows.Finder{
+		Grade: l.grade,
+		Same: func(o rows.Node) string {
+			var parts []string
+			for i, key := range o.Keys {
+				plain := rows.Plain(key)
+				if rowIDs[plain] || rowAsks[plain] || rowSays[plain] || rowAnswers[plain] || slices.Contains(slices.Collect(maps.Values(l.mapping)), key) {
+					parts = append(parts, plain+"="+string(o.Vals[i].AppendJSON(nil)))
+				}
+			}
+			slices.Sort(parts)
+			return strings.Join(parts, "\n")
+		},
+		Question: func(o rows.Node) string {
+			if path := l.mapping[partQuestion]; path != "" {
+				return o.At(path).Str()
+			}
+			for i, key := range o.Keys {
+				if rowAsks[rows.Plain(key)] && o.Vals[i].IsScalar() {
+					return o.Vals[i].Str()
+				}
+			}
+			return ""
+		},
+	}
 }
 
 // decide finds the columns of the parts, and the column of the verdict.
-func (l *layout) decide(rows []row) {
-	l.bind(rows)
+func (l *layout) decide(found []rows.Row) {
+	l.bind(found)
 	if path, ok := l.mapping[partLabel]; ok {
 		l.verdict = verdictColumn{path: path}
-		if i := slices.IndexFunc(verdictColumns, func(c verdictColumn) bool { return dataset.PlainName(c.path) == dataset.PlainName(path) }); i >= 0 {
+		if i := slices.IndexFunc(verdictColumns, func(c verdictColumn) bool { return rows.Plain(c.path) == rows.Plain(path) }); i >= 0 {
 			l.verdict = verdictColumns[i]
 			l.verdict.path = path
 		}
@@ -255,15 +290,15 @@ func (l *layout) decide(rows []row) {
 			taken[path] = true
 		}
 	}
-	fields := fieldsOf(rows)
+	fields := fieldsOf(found)
 	for _, c := range verdictColumns {
 		for _, f := range fields {
-			if f.plain != dataset.PlainName(c.path) || taken[f.path] {
+			if f.plain != rows.Plain(c.path) || taken[f.path] {
 				continue
 			}
 			c.path = f.path
 			switch {
-			case !l.holdsVerdicts(c, rows):
+			case !l.holdsVerdicts(c, found):
 			case l.verdict.path == "":
 				l.verdict = c
 			case !c.rule && !strings.HasPrefix(c.path, l.verdict.path) && !strings.HasPrefix(l.verdict.path, c.path):
@@ -275,11 +310,11 @@ func (l *layout) decide(rows []row) {
 }
 
 // holdsVerdicts reports whether a column exists and most of its values can be read.
-func (l layout) holdsVerdicts(c verdictColumn, rows []row) bool {
+func (l layout) holdsVerdicts(c verdictColumn, found []rows.Row) bool {
 	present, readable, verdicts := 0, 0, 0
-	for _, r := range rows {
-		for _, v := range c.votes(r.node) {
-			if v.kind == missing {
+	for _, r := range found {
+		for _, v := range c.votes(r.Node) {
+			if v.Kind == rows.Missing {
 				continue
 			}
 			present++
@@ -287,8 +322,8 @@ func (l layout) holdsVerdicts(c verdictColumn, rows []row) bool {
 			if o.verdict != nil {
 				verdicts++
 			}
-			_, none := noWords[strings.ToLower(strings.TrimSpace(v.text))] // a word for no verdict
-			if v.isScalar() && (none || o.verdict != nil || l.words.scale == 0 && o.failure.Kind == deem.OutOfRange) {
+			_, none := noWords[strings.ToLower(strings.TrimSpace(v.Text))] // a word for no verdict
+			if v.IsScalar() && (none || o.verdict != nil || l.words.scale == 0 && o.failure.Kind == deem.OutOfRange) {
 				readable++
 			}
 		}
@@ -298,53 +333,34 @@ func (l layout) holdsVerdicts(c verdictColumn, rows []row) bool {
 
 // votes returns the verdicts of a row. There are several only if the column has a name
 // under which programs store several; a list elsewhere is not a list of trials.
-func (c verdictColumn) votes(row node) []node {
-	v := row.at(c.path)
-	if c.several && (v.kind == list || v.kind == object) {
-		return v.vals
+func (c verdictColumn) votes(row rows.Node) []rows.Node {
+	v := row.At(c.path)
+	if c.several && (v.Kind == rows.List || v.Kind == rows.Object) {
+		return v.Vals
 	}
-	return []node{v}
-}
-
-// elements returns the elements of a list, or the value itself.
-func elements(n node) []node {
-	if n.kind == list {
-		return n.vals
-	}
-	return []node{n}
-}
-
-// texts returns the elements that are not blank, as texts.
-func (n node) texts() []string {
-	var list []string
-	for _, e := range elements(n) {
-		if !e.blank() {
-			list = append(list, e.str())
-		}
-	}
-	return list
+	return []rows.Node{v}
 }
 
 // listFields names columns with one example value each.
-func listFields(rows []row) string {
+func listFields(found []rows.Row) string {
 	const most = 16
 	var fields []string
-	for _, f := range fieldsOf(rows) {
+	for _, f := range fieldsOf(found) {
 		if strings.Contains(f.path, ".") || len(fields) == most {
 			continue
 		}
 		var example string
-		switch f.example.kind {
-		case missing:
+		switch f.example.Kind {
+		case rows.Missing:
 			example = "always empty"
-		case list:
-			example = fmt.Sprintf("a list of %d", len(f.example.vals))
-		case object:
+		case rows.List:
+			example = fmt.Sprintf("a list of %d", len(f.example.Vals))
+		case rows.Object:
 			example = "an object"
-		case boolean:
-			example = f.example.text
+		case rows.Bool:
+			example = f.example.Text
 		default:
-			text := []rune(words.Printable(f.example.str()))
+			text := []rune(words.Printable(f.example.Str()))
 			if len(text) > 24 {
 				text = append(text[:24], '.', '.', '.')
 			}

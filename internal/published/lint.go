@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"deem/internal/rows"
 	"deem/internal/words"
 )
 
@@ -101,10 +102,10 @@ func (s *Set) lint() {
 // lintTwice counts ids that occur in several rows. It runs before such ids are numbered.
 // Ids may start again in each conversation.
 func (s *Set) lintTwice() {
-	rows := map[[2]string][]int{}
+	found := map[[2]string][]int{}
 	for i, it := range s.items {
 		key := [2]string{it.Cluster, it.ID}
-		rows[key] = append(rows[key], i)
+		found[key] = append(found[key], i)
 	}
 	score := map[int]float64{}
 	for _, rec := range s.records {
@@ -115,11 +116,11 @@ func (s *Set) lintTwice() {
 	ids, differ, first := 0, 0, ""
 	for _, it := range s.items {
 		key := [2]string{it.Cluster, it.ID}
-		places := rows[key]
+		places := found[key]
 		if len(places) < 2 {
 			continue
 		}
-		rows[key] = nil
+		found[key] = nil
 		ids++
 		first = cmp.Or(first, it.ID)
 		if slices.ContainsFunc(places, func(i int) bool { return score[i] != score[places[0]] }) {
@@ -246,21 +247,21 @@ func nextToAlternative(response, reference string) bool {
 var rerunName = regexp.MustCompile(`(?i)^(re_?run|re_?ran|retried|merged|patched)(_|$)|(_rerun|_retried)$`)
 
 // noteRerun finds the ids that files list as run again, next to their rows.
-func (s *Set) noteRerun(n node, path string, depth int) {
-	if n.kind != object || depth > deepestRow {
+func (s *Set) noteRerun(n rows.Node, path string, depth int) {
+	if n.Kind != rows.Object || depth > deepestClaim {
 		return
 	}
-	for i, key := range n.keys {
-		here, v := strings.TrimPrefix(path+"."+key, "."), n.vals[i]
-		if v.kind == object {
+	for i, key := range n.Keys {
+		here, v := strings.TrimPrefix(path+"."+key, "."), n.Vals[i]
+		if v.Kind == rows.Object {
 			s.noteRerun(v, here, depth+1)
 		}
-		if !rerunName.MatchString(key) || v.kind != list && v.kind != str {
+		if !rerunName.MatchString(key) || v.Kind != rows.List && v.Kind != rows.String {
 			continue
 		}
 		again := map[string]bool{}
-		for _, e := range elements(v) {
-			for id := range strings.SplitSeq(e.str(), ",") {
+		for _, e := range v.Elements() {
+			for id := range strings.SplitSeq(e.Str(), ",") {
 				if id = strings.TrimSpace(id); id != "" {
 					again[id] = true
 				}
@@ -272,11 +273,11 @@ func (s *Set) noteRerun(n node, path string, depth int) {
 
 // isMarked reports whether a value marks a row: true, a number above 0, or the name of the
 // row's origin.
-func isMarked(n node) bool {
-	if x, ok := n.float(); ok {
+func isMarked(n rows.Node) bool {
+	if x, ok := n.Float(); ok {
 		return x > 0
 	}
-	return n.isScalar() && !n.blank() && !slices.Contains(wrongWords, strings.ToLower(n.text))
+	return n.IsScalar() && !n.Blank() && !slices.Contains(wrongWords, strings.ToLower(n.Text))
 }
 
 // lintRerun reports if the rows that were run again are exactly those that could fail:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 )
 
 // lmMetrics are the metrics in rows of lm-eval, in order of precedence.
@@ -16,8 +17,8 @@ var lmMetrics = []string{"exact_match", "acc", "acc_norm", "f1", "em", "rougeL",
 const shapeLMEval = "samples of lm-eval"
 
 func isLMEval(c *content) bool {
-	first := c.pieces[0].node
-	return first.has("doc_id") && (first.has("resps") || first.has("filtered_resps"))
+	first := c.pieces[0].Node
+	return first.Has("doc_id") && (first.Has("resps") || first.Has("filtered_resps"))
 }
 
 // readLMEval reads the rows that lm-eval writes with --log_samples. Several filters of the
@@ -27,7 +28,7 @@ func (s *Set) readLMEval(_ context.Context, src Source, c *content) error {
 	s.Shape = shapeLMEval
 	var filters []string
 	for _, p := range pieces {
-		filters = addNew(filters, p.member("filter").str())
+		filters = addNew(filters, p.Member("filter").Str())
 	}
 	filter, err := s.choose(src.Pick, filters[0], "filter", filters)
 	if err != nil {
@@ -35,22 +36,22 @@ func (s *Set) readLMEval(_ context.Context, src Source, c *content) error {
 	}
 	metric := cmp.Or(src.Map[partLabel], lmMetric(pieces))
 	if metric == "" {
-		return deem.WithHint(fmt.Errorf("%s: rows of lm-eval without a number for each of them", pieces[0].file), "say which column holds it: --map label=COLUMN; the columns here are %s", listed(pieces[0].keys))
+		return deem.WithHint(fmt.Errorf("%s: rows of lm-eval without a number for each of them", pieces[0].File), "say which column holds it: --map label=COLUMN; the columns here are %s", listed(pieces[0].Keys))
 	}
 	words := vocabulary{yes: src.Yes, no: src.No, scale: src.Scale}
 	for _, p := range pieces {
-		if p.member("filter").str() != filter {
+		if p.Member("filter").Str() != filter {
 			continue
 		}
-		doc := p.member("doc")
-		it := deem.Item{ID: p.member("doc_id").str(), Question: lmQuestion(p, doc), Response: lmResponse(p)}
-		it.Category, it.References = valueByName(doc, partCategory).str(), p.member("target").texts()
-		o := words.read(p.member(metric))
+		doc := p.Member("doc")
+		it := deem.Item{ID: p.Member("doc_id").Str(), Question: lmQuestion(p, doc), Response: lmResponse(p)}
+		it.Category, it.References = valueByName(doc, partCategory).Str(), p.Member("target").Texts()
+		o := words.read(p.Member(metric))
 		rec := deem.Record{Position: len(s.items), Verdict: o.verdict, Failure: o.failure}
 		s.items = append(s.items, it)
 		aspects := map[string]float64{}
-		for i, key := range p.keys {
-			if x, ok := p.vals[i].float(); ok && key != metric && slices.Contains(lmMetrics, key) {
+		for i, key := range p.Keys {
+			if x, ok := p.Vals[i].Float(); ok && key != metric && slices.Contains(lmMetrics, key) {
 				aspects[key] = x
 			}
 		}
@@ -64,14 +65,14 @@ func (s *Set) readLMEval(_ context.Context, src Source, c *content) error {
 }
 
 // lmMetric returns the metric of the rows: the one that they name, or a known one.
-func lmMetric(pieces []piece) string {
+func lmMetric(pieces []rows.Value) string {
 	first := pieces[0]
 	var candidates []string
-	for _, v := range first.member("metrics").vals {
-		candidates = append(candidates, v.str())
+	for _, v := range first.Member("metrics").Vals {
+		candidates = append(candidates, v.Str())
 	}
 	for _, name := range append(candidates, lmMetrics...) {
-		if slices.ContainsFunc(pieces, func(p piece) bool { v := p.member(name); return v.kind == number || v.kind == boolean }) {
+		if slices.ContainsFunc(pieces, func(p rows.Value) bool { v := p.Member(name); return v.Kind == rows.Number || v.Kind == rows.Bool }) {
 			return name
 		}
 	}
@@ -79,14 +80,14 @@ func lmMetric(pieces []piece) string {
 }
 
 // lmQuestion returns the question of the document, or the prompt.
-func lmQuestion(p piece, doc node) string {
-	if v := valueByName(doc, partQuestion); v.kind != missing {
-		return v.str()
+func lmQuestion(p rows.Value, doc rows.Node) string {
+	if v := valueByName(doc, partQuestion); v.Kind != rows.Missing {
+		return v.Str()
 	}
-	args := p.member("arguments")
+	args := p.Member("arguments")
 	for _, path := range []string{"gen_args_0.arg_0", "0.0", "0.arg_0"} {
-		if v := args.at(path); v.kind == str {
-			return v.text
+		if v := args.At(path); v.Kind == rows.String {
+			return v.Text
 		}
 	}
 	return ""
@@ -94,29 +95,29 @@ func lmQuestion(p piece, doc node) string {
 
 // lmResponse returns the filtered reply: one text, or the choice with the largest
 // likelihood if replies are numbers.
-func lmResponse(p piece) string {
-	v := p.member("filtered_resps")
-	if v.kind == missing {
-		v = p.member("resps")
+func lmResponse(p rows.Value) string {
+	v := p.Member("filtered_resps")
+	if v.Kind == rows.Missing {
+		v = p.Member("resps")
 	}
-	for v.kind == list && len(v.vals) == 1 {
-		v = v.vals[0]
+	for v.Kind == rows.List && len(v.Vals) == 1 {
+		v = v.Vals[0]
 	}
-	if v.kind != list {
-		return v.str()
+	if v.Kind != rows.List {
+		return v.Str()
 	}
 	best, at := 0.0, -1
-	for i, choice := range v.vals {
-		x, ok := choice.named("0").float()
+	for i, choice := range v.Vals {
+		x, ok := choice.Index("0").Float()
 		if !ok {
-			return strings.TrimSpace(v.str())
+			return strings.TrimSpace(v.Str())
 		}
 		if at < 0 || x > best {
 			best, at = x, i
 		}
 	}
-	if text := p.at("doc.choices").named(fmt.Sprint(at)); text.kind == str {
-		return text.text
+	if text := p.At("doc.choices").Index(fmt.Sprint(at)); text.Kind == rows.String {
+		return text.Text
 	}
 	return fmt.Sprint(at)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deem/internal/rows"
 	"deem/internal/words"
 )
 
@@ -14,8 +15,8 @@ const shapeHarness = "results of the Mem0 harness"
 // isHarness reports whether a file is from the Mem0 harness, for any of its three
 // benchmarks.
 func isHarness(c *content) bool {
-	return len(c.pieces) == 1 && c.pieces[0].member("evaluations").kind == list &&
-		slices.ContainsFunc(c.pieces[0].member("evaluations").vals, func(n node) bool { return n.member("cutoff_results").kind == object })
+	return len(c.pieces) == 1 && c.pieces[0].Member("evaluations").Kind == rows.List &&
+		slices.ContainsFunc(c.pieces[0].Member("evaluations").Vals, func(n rows.Node) bool { return n.Member("cutoff_results").Kind == rows.Object })
 }
 
 // readHarness reads one cutoff of a file of the Mem0 harness, by default the largest;
@@ -23,10 +24,10 @@ func isHarness(c *content) bool {
 // same id.
 func (s *Set) readHarness(_ context.Context, src Source, c *content) error {
 	file := c.pieces[0]
-	evaluations := file.member("evaluations").vals
+	evaluations := file.Member("evaluations").Vals
 	var cutoffs []string
 	for _, e := range evaluations {
-		for _, name := range e.member("cutoff_results").keys {
+		for _, name := range e.Member("cutoff_results").Keys {
 			cutoffs = addNew(cutoffs, name)
 		}
 	}
@@ -37,44 +38,44 @@ func (s *Set) readHarness(_ context.Context, src Source, c *content) error {
 	}
 	judged := map[string]bool{}
 	for _, e := range evaluations {
-		if e.member("cutoff_results").has(cutoff) {
-			judged[e.member("question_id").str()] = true
+		if e.Member("cutoff_results").Has(cutoff) {
+			judged[e.Member("question_id").Str()] = true
 		}
 	}
-	var rows []row
+	var found []rows.Row
 	twice := 0
 	for _, e := range evaluations {
-		if !e.member("cutoff_results").has(cutoff) && judged[e.member("question_id").str()] {
+		if !e.Member("cutoff_results").Has(cutoff) && judged[e.Member("question_id").Str()] {
 			twice++
 			continue
 		}
-		rows = append(rows, row{node: harnessRow(e, cutoff)})
+		found = append(found, rows.Row{Node: harnessRow(e, cutoff)})
 	}
 	if twice > 0 {
 		s.leave("%s left out because the same id stands in another row with a verdict", words.Count(twice, "row"))
 		s.find(FoundTwice, "%s left out: the same id stands in another row with a verdict", words.Count(twice, "row"))
 	}
 	label := "score"
-	if slices.ContainsFunc(rows, func(r row) bool { return r.has("judgment") }) {
+	if slices.ContainsFunc(found, func(r rows.Row) bool { return r.Has("judgment") }) {
 		label = "judgment"
 	}
 	src.Pick = ""
 	src.Map = Mapping{partLabel: label}
 	l := layout{mapping: src.Map, words: vocabulary{yes: src.Yes, no: src.No, scale: src.Scale}}
-	l.decide(rows)
-	s.columnList = listFields(rows)
-	if err := s.readRows(src, rows, l); err != nil {
+	l.decide(found)
+	s.columnList = listFields(found)
+	if err := s.readRows(src, found, l); err != nil {
 		return err
 	}
-	if err := s.call(src, l, rows); err != nil {
+	if err := s.call(src, l, found); err != nil {
 		return err
 	}
 	s.Shape = shapeHarness
-	s.metaIn(file.member("metadata"), 0)
-	f := &claimFinder{set: s, isRow: func(node) bool { return false }}
-	f.object(file.member("metrics_by_cutoff").member(cutoff), "metrics_by_cutoff."+cutoff, "", 0)
-	s.noteNuggets(rows)
-	s.noteRerun(file.member("metadata"), "metadata", 0)
+	s.metaIn(file.Member("metadata"), 0)
+	f := &claimFinder{set: s}
+	f.object(file.Member("metrics_by_cutoff").Member(cutoff), "metrics_by_cutoff."+cutoff, measure{}, 0)
+	s.noteNuggets(found)
+	s.noteRerun(file.Member("metadata"), "metadata", 0)
 	return nil
 }
 
@@ -82,57 +83,57 @@ func (s *Set) readHarness(_ context.Context, src Source, c *content) error {
 const answerPrefix = "Generated answer: "
 
 // harnessRow makes one flat row from an evaluation and one of its cutoffs.
-func harnessRow(e node, cutoff string) node {
-	out := node{kind: object}
-	add := func(name string, v node) {
-		if v.kind != missing {
-			out.keys, out.vals = append(out.keys, name), append(out.vals, v)
+func harnessRow(e rows.Node, cutoff string) rows.Node {
+	out := rows.Node{Kind: rows.Object}
+	add := func(name string, v rows.Node) {
+		if v.Kind != rows.Missing {
+			out.Keys, out.Vals = append(out.Keys, name), append(out.Vals, v)
 		}
 	}
 	for _, name := range []string{"question_id", "question", "ground_truth_answer", "question_type", "category", "category_name", "question_date"} {
-		add(name, e.member(name))
+		add(name, e.Member(name))
 	}
-	if v := e.member("conversation_idx"); v.isScalar() {
-		name := v.str()
-		if size := e.member("chat_size").str(); size != "" {
+	if v := e.Member("conversation_idx"); v.IsScalar() {
+		name := v.Str()
+		if size := e.Member("chat_size").Str(); size != "" {
 			name = size + "/" + name
 		}
-		add("conversation_idx", node{kind: str, text: name})
+		add("conversation_idx", rows.Node{Kind: rows.String, Text: name})
 	}
-	result := e.member("cutoff_results").member(cutoff)
-	answer := result.member("generated_answer")
-	if text, ok := strings.CutPrefix(result.member("reason").str(), answerPrefix); ok && answer.kind == missing {
-		answer = node{kind: str, text: text}
+	result := e.Member("cutoff_results").Member(cutoff)
+	answer := result.Member("generated_answer")
+	if text, ok := strings.CutPrefix(result.Member("reason").Str(), answerPrefix); ok && answer.Kind == rows.Missing {
+		answer = rows.Node{Kind: rows.String, Text: text}
 	}
-	if result.member("judgment").str() != "ERROR" || !answer.blank() { // There is no answer if the run was aborted.
+	if result.Member("judgment").Str() != "ERROR" || !answer.Blank() { // There is no answer if the run was aborted.
 		add("generated_answer", answer)
 	}
 	for _, name := range []string{"judgment", "score", "judge_raw", "nugget_scores"} {
-		add(name, result.member(name))
+		add(name, result.Member(name))
 	}
 	return out
 }
 
 // noteNuggets describes how the nuggets of BEAM were scored, and the mean if the scores of
 // nuggets are truncated to whole numbers, as by the benchmark's own script.
-func (s *Set) noteNuggets(rows []row) {
+func (s *Set) noteNuggets(found []rows.Row) {
 	counts := map[string]int{}
 	n, cut, most := 0, 0.0, 0.0
-	for _, r := range rows {
-		nuggets := r.member("nugget_scores").vals
+	for _, r := range found {
+		nuggets := r.Member("nugget_scores").Vals
 		if len(nuggets) == 0 {
 			continue
 		}
 		n++
 		all, whole := 0.0, 0.0
 		for _, nugget := range nuggets {
-			x, _ := nugget.member("score").float()
+			x, _ := nugget.Member("score").Float()
 			counts[strconv.FormatFloat(x, 'f', -1, 64)]++
 			all += x
 			whole += float64(int(x))
 		}
 		cut += whole / float64(len(nuggets))
-		if r.member("question_type").str() == "event_ordering" {
+		if r.Member("question_type").Str() == "event_ordering" {
 			whole = all
 		}
 		most += whole / float64(len(nuggets))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 )
 
 const shapePairs = "pairs judged in both orders, as LLMBar writes them"
@@ -20,20 +21,20 @@ var pairOrders = []string{"swap = False", "swap = True"}
 const otherField = "other"
 
 // isPair reports whether a piece is a pair that was judged in both orders.
-func isPair(p piece) bool {
-	return p.has("output_1") && p.has("output_2") && p.has("label") && slices.ContainsFunc(p.member("results").vals, isVerdictOnPair)
+func isPair(p rows.Value) bool {
+	return p.Has("output_1") && p.Has("output_2") && p.Has("label") && slices.ContainsFunc(p.Member("results").Vals, isVerdictOnPair)
 }
 
 // isVerdictOnPair distinguishes the verdict from what precedes it in the list: the metrics
 // or the reference that the judge was given.
-func isVerdictOnPair(n node) bool { return n.has(pairOrders[0]) && n.has(pairOrders[1]) }
+func isVerdictOnPair(n rows.Node) bool { return n.Has(pairOrders[0]) && n.Has(pairOrders[1]) }
 
 // readPairs reads pairs with a human decision on which response is better. The better one
 // is the item's response and the worse one its other, so a judge is right if it prefers the
 // response, which is also how the judge of pairs counts. Each order is a trial.
 func (s *Set) readPairs(_ context.Context, _ Source, c *content) error {
 	s.Shape = shapePairs
-	var rest []piece
+	var rest []rows.Value
 	for _, p := range c.pieces {
 		if !isPair(p) {
 			rest = append(rest, p)
@@ -69,12 +70,12 @@ func (s *Set) readPairs(_ context.Context, _ Source, c *content) error {
 			"correct_average": {stat: statScore},
 			"correct_both":    {stat: statAll},
 		}
-		for i, key := range p.keys {
+		for i, key := range p.Keys {
 			m, ok := about[key]
-			if !ok || p.vals[i].kind != str {
+			if !ok || p.Vals[i].Kind != rows.String {
 				continue
 			}
-			text := strings.TrimSpace(p.vals[i].text)
+			text := strings.TrimSpace(p.Vals[i].Text)
 			share, _, _ := strings.Cut(text, "=")
 			c, err := parseNumber(Claim{Name: key, Text: strings.TrimSpace(share), about: m}, text, share)
 			if err == nil {
@@ -86,39 +87,40 @@ func (s *Set) readPairs(_ context.Context, _ Source, c *content) error {
 }
 
 // pair makes an item from a pair, and a record from each verdict on it.
-func (s *Set) pair(p piece) error {
-	better, worse := p.member("output_1"), p.member("output_2")
-	label := p.member("label").str()
+func (s *Set) pair(p rows.Value) error {
+	better, worse := p.Member("output_1"), p.Member("output_2")
+	label := p.Member("label").Str()
 	switch label {
 	case "1":
 	case "2":
 		better, worse = worse, better
 	default:
-		return fmt.Errorf("%s:%d: the label of a pair is %s, and should say 1 or 2", p.file, p.line, clip(label))
+		return fmt.Errorf("%s:%d: the label of a pair is %s, and should say 1 or 2", p.File, p.Line, clip(label))
 	}
 	position := len(s.items)
 	s.items = append(s.items, deem.Item{
-		ID: fmt.Sprintf("q%d", position), Question: p.member("input").str(), Response: better.str(),
-		Fields: map[string]string{otherField: worse.str(), "label": label},
+		ID: fmt.Sprintf("q%d", position), Question: p.Member("input").Str(), Response: better.Str(),
+		Fields: map[string]string{otherField: worse.Str(), "label": label},
 	})
-	i := 0
-	for _, results := range p.member("results").vals {
+	// The last element is the verdict. Elements before it are what the judge said on the way,
+	// for example its first decisions, which it was then asked to reconcile.
+	for _, results := range slices.Backward(p.Member("results").Vals) {
 		if !isVerdictOnPair(results) {
 			continue
 		}
-		for j, order := range pairOrders {
-			o := winner(results.member(order), label)
-			s.records = append(s.records, deem.Record{Position: position, Trial: len(pairOrders)*i + j, Verdict: o.verdict, Failure: o.failure})
+		for trial, order := range pairOrders {
+			o := winner(results.Member(order), label)
+			s.records = append(s.records, deem.Record{Position: position, Trial: trial, Verdict: o.verdict, Failure: o.failure})
 		}
-		i++
+		break
 	}
 	return nil
 }
 
 // winner reads the verdict on one order of a pair. Its reason is the judge's whole reply.
-func winner(n node, label string) outcome {
+func winner(n rows.Node, label string) outcome {
 	var o outcome
-	switch w := n.member("winner"); w.str() {
+	switch w := n.Member("winner"); w.Str() {
 	case label:
 		o = judged("A", 1)
 	case "1", "2":
@@ -126,10 +128,10 @@ func winner(n node, label string) outcome {
 	case "":
 		return failed(deem.Empty, "the file has no winner here")
 	default:
-		return failed(deem.Unparseable, "the file says that %s is the winner", clip(w.str()))
+		return failed(deem.Unparseable, "the file says that %s is the winner", clip(w.Str()))
 	}
-	if reply := n.member("completion").named("0"); reply.kind == str {
-		o.verdict.Reason = reply.text
+	if reply := n.Member("completion").Index("0"); reply.Kind == rows.String {
+		o.verdict.Reason = reply.Text
 	}
 	return o
 }

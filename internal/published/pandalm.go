@@ -9,23 +9,24 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 )
 
 const shapePandaLM = "pairs with preferences, as PandaLM writes them"
 
 func hasPreferences(c *content) bool {
-	return slices.ContainsFunc(c.pieces, func(p piece) bool { return len(preferenceColumns(p.node)) > 0 })
+	return slices.ContainsFunc(c.pieces, func(p rows.Value) bool { return len(preferenceColumns(p.Node)) > 0 })
 }
 
 // preferenceName matches the columns with preferences.
 var preferenceName = regexp.MustCompile(`^annotator_?[0-9]+$|_result$`)
 
 // preferenceColumns returns the columns with a preference, of a row with two responses.
-func preferenceColumns(n node) []string {
-	if !n.has("response1") || !n.has("response2") {
+func preferenceColumns(n rows.Node) []string {
+	if !n.Has("response1") || !n.Has("response2") {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(n.keys), func(key string) bool { return !preferenceName.MatchString(key) })
+	return slices.DeleteFunc(slices.Clone(n.Keys), func(key string) bool { return !preferenceName.MatchString(key) })
 }
 
 // readPreferences reads pairs for which the better response is unknown: there are only
@@ -37,7 +38,7 @@ func (s *Set) readPreferences(_ context.Context, src Source, c *content) error {
 	pieces := c.pieces
 	var judges []string
 	for _, p := range pieces {
-		for _, column := range preferenceColumns(p.node) {
+		for _, column := range preferenceColumns(p.Node) {
 			judges = addNew(judges, column)
 		}
 	}
@@ -49,20 +50,20 @@ func (s *Set) readPreferences(_ context.Context, src Source, c *content) error {
 	}
 	for _, p := range pieces {
 		position := len(s.items)
-		question := p.member("instruction").str()
-		if input := p.member("input").str(); input != "" {
+		question := p.Member("instruction").Str()
+		if input := p.Member("input").Str(); input != "" {
 			question += "\n\n" + input
 		}
 		s.items = append(s.items, deem.Item{
-			ID:       cmp.Or(p.member("idx").str(), fmt.Sprintf("q%d", position)),
+			ID:       cmp.Or(p.Member("idx").Str(), fmt.Sprintf("q%d", position)),
 			Question: question,
-			Response: p.member("response1").str(),
-			Category: p.member("motivation_app").str(),
-			Fields:   map[string]string{otherField: p.member("response2").str()},
+			Response: p.Member("response1").Str(),
+			Category: p.Member("motivation_app").Str(),
+			Fields:   map[string]string{otherField: p.Member("response2").Str()},
 		})
 		for trial, judge := range judges {
 			rec := deem.Record{Position: position, Trial: trial}
-			switch v := p.member(judge); strings.ToLower(strings.TrimSpace(v.str())) {
+			switch v := p.Member(judge); strings.ToLower(strings.TrimSpace(v.Str())) {
 			case "1":
 				rec.Verdict = &deem.Verdict{Label: "A", Score: 1}
 			case "2":
@@ -72,7 +73,7 @@ func (s *Set) readPreferences(_ context.Context, src Source, c *content) error {
 			case "":
 				rec.Failure = deem.Failf(deem.Empty, "the file has no preference of %s here", judge)
 			default:
-				rec.Failure = deem.Failf(deem.Unparseable, "the file says %s, which is not 1, 2 or a tie", clip(v.str()))
+				rec.Failure = deem.Failf(deem.Unparseable, "the file says %s, which is not 1, 2 or a tie", clip(v.Str()))
 			}
 			s.records = append(s.records, rec)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
+	"deem/internal/rows"
 	"deem/internal/words"
 )
 
@@ -29,21 +30,22 @@ type builder struct {
 }
 
 // readRows makes a set from the rows of any program.
-func (s *Set) readRows(src Source, rows []row, l layout) error {
+func (s *Set) readRows(src Source, found []rows.Row, l layout) error {
 	b := &builder{Set: s, src: src, layout: l, indexes: map[string]int{}, used: map[string]string{}, labels: map[string]int{}}
 	b.asRows, b.elsewhere = true, map[string][]*deem.Verdict{}
-	rows, err := b.only(rows)
+	found, err := b.only(found)
 	if err != nil {
 		return err
 	}
-	if rows, err = b.pick(rows); err != nil {
+	if found, err = b.pick(found); err != nil {
 		return err
 	}
-	for _, r := range rows {
+	for _, r := range found {
 		it := b.item(r)
 		position := len(b.items)
 		b.items = append(b.items, it)
-		if v, _ := b.layout.value(r.node, partResponse); !v.isScalar() {
+		b.places = append(b.places, place{r.Value, r.Path})
+		if v, _ := b.layout.value(r.Node, partResponse); !v.IsScalar() {
 			b.unanswered[position] = true
 		} else if it.Response == "" {
 			b.empty++
@@ -51,12 +53,12 @@ func (s *Set) readRows(src Source, rows []row, l layout) error {
 		for _, c := range b.layout.others {
 			words := b.layout.words
 			words.inverted = c.inverted
-			b.elsewhere[c.path] = append(b.elsewhere[c.path], words.read(c.votes(r.node)[0]).verdict)
+			b.elsewhere[c.path] = append(b.elsewhere[c.path], words.read(c.votes(r.Node)[0]).verdict)
 		}
 		if q := strings.TrimSpace(it.Question); len(q) > 20 && len(it.Response) > 2*len(q) && strings.Contains(it.Response, q) {
 			b.echoes++
 		}
-		if i := slices.IndexFunc(r.keys, rerunName.MatchString); i >= 0 && isMarked(r.vals[i]) {
+		if i := slices.IndexFunc(r.Keys, rerunName.MatchString); i >= 0 && isMarked(r.Vals[i]) {
 			b.rerun[position] = true
 		}
 		if path, ok := b.layout.mapping[partTruth]; ok { // A value that is not a verdict is not a truth either.
@@ -69,10 +71,10 @@ func (s *Set) readRows(src Source, rows []row, l layout) error {
 		if b.layout.verdict.path == "" {
 			continue
 		}
-		for trial, v := range b.layout.verdict.votes(r.node) {
+		for trial, v := range b.layout.verdict.votes(r.Node) {
 			o := b.layout.words.read(v)
-			if status := r.member("status"); status.kind == str && slices.Contains(skippedWords, strings.ToLower(status.text)) {
-				o = failed(deem.Unsure, "the file says that this row was %s", clip(status.text))
+			if status := r.Member("status"); status.Kind == rows.String && slices.Contains(skippedWords, strings.ToLower(status.Text)) {
+				o = failed(deem.Unsure, "the file says that this row was %s", clip(status.Text))
 			}
 			rec := deem.Record{Position: position, Trial: trial, Verdict: o.verdict, Failure: o.failure}
 			if o.failure != nil && o.failure.Kind == deem.OutOfRange {
@@ -82,7 +84,7 @@ func (s *Set) readRows(src Source, rows []row, l layout) error {
 			b.records = append(b.records, rec)
 		}
 	}
-	b.describe(len(rows))
+	b.describe(len(found))
 	if b.largest <= 1 || b.src.Scale != 0 {
 		return nil
 	}
@@ -91,8 +93,8 @@ func (s *Set) readRows(src Source, rows []row, l layout) error {
 }
 
 // measure records the largest number.
-func (b *builder) measure(v node, column string) {
-	if x, ok := v.float(); ok && x > b.largest {
+func (b *builder) measure(v rows.Node, column string) {
+	if x, ok := v.Float(); ok && x > b.largest {
 		b.largest, b.largestIn = x, column
 	}
 }
@@ -111,22 +113,22 @@ func (e *SeveralError) Error() string { return e.text }
 
 // pick selects the rows of one system, if a file has several that answer the same
 // questions.
-func (b *builder) pick(rows []row) ([]row, error) {
+func (b *builder) pick(found []rows.Row) ([]rows.Row, error) {
 	for _, column := range b.layout.columns[partSystem] {
 		var systems []string
 		repeated := false // the same question has several of them
 		seen := map[string]string{}
-		for _, r := range rows {
-			v := r.at(column)
-			if !v.isScalar() {
+		for _, r := range found {
+			v := r.At(column)
+			if !v.IsScalar() {
 				continue
 			}
-			system := v.str()
+			system := v.Str()
 			systems = addNew(systems, system)
-			key := r.conversation
+			key := r.Group
 			for _, part := range []string{partID, partQuestion, partCluster} {
-				v, _ := b.layout.value(r.node, part)
-				key += "\x00" + v.str()
+				v, _ := b.layout.value(r.Node, part)
+				key += "\x00" + v.Str()
 			}
 			if before, ok := seen[key]; ok && before != system {
 				repeated = true
@@ -137,7 +139,7 @@ func (b *builder) pick(rows []row) ([]row, error) {
 			continue
 		}
 		if b.src.Pick == All {
-			return rows, nil
+			return found, nil
 		}
 		if b.src.Pick == "" {
 			return nil, deem.WithHint(&SeveralError{Systems: systems, text: fmt.Sprintf("%s holds the results of several systems, by its column %q: %s", strings.Join(b.names, ", "), column, listed(systems))},
@@ -146,16 +148,16 @@ func (b *builder) pick(rows []row) ([]row, error) {
 		if !slices.Contains(systems, b.src.Pick) {
 			return nil, noPick(b.src.Pick, "system", systems)
 		}
-		all := len(rows)
-		rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.at(column).str() != b.src.Pick })
-		b.leave("%s of other systems left out", words.Count(all-len(rows), "row"))
+		all := len(found)
+		found = slices.DeleteFunc(slices.Clone(found), func(r rows.Row) bool { return r.At(column).Str() != b.src.Pick })
+		b.leave("%s of other systems left out", words.Count(all-len(found), "row"))
 		b.used[partSystem] = column
-		return rows, nil
+		return found, nil
 	}
 	if b.src.Pick != "" {
 		return nil, fmt.Errorf("%s holds one system, so there is no %q to pick", strings.Join(b.names, ", "), b.src.Pick)
 	}
-	return rows, nil
+	return found, nil
 }
 
 // choose returns which of several scorers, filters or the like is read: the one that the
@@ -188,9 +190,9 @@ func noPick(name, what string, there []string) error {
 func listed(names []string) string { return words.Printable(dataset.Listed(names)) }
 
 // take returns the value of a part and records its column.
-func (b *builder) take(r row, part string) node {
-	v, column := b.layout.value(r.node, part)
-	if column != "" && v.kind != missing {
+func (b *builder) take(r rows.Row, part string) rows.Node {
+	v, column := b.layout.value(r.Node, part)
+	if column != "" && v.Kind != rows.Missing {
 		if _, ok := b.used[part]; !ok {
 			b.used[part] = column
 		}
@@ -199,15 +201,18 @@ func (b *builder) take(r row, part string) node {
 }
 
 // item makes the item of a row.
-func (b *builder) item(r row) deem.Item {
+func (b *builder) item(r rows.Row) deem.Item {
 	it := deem.Item{
-		Category: strings.TrimSuffix(strings.TrimSpace(b.take(r, partCategory).str()), ".0"), // pandas writes 4.0 for 4
-		Question: b.take(r, partQuestion).str(),
-		Response: b.take(r, partResponse).str(),
-		Cluster:  r.conversation,
+		Category: strings.TrimSuffix(strings.TrimSpace(b.take(r, partCategory).Str()), ".0"), // pandas writes 4.0 for 4
+		Question: b.take(r, partQuestion).Str(),
+		Response: b.take(r, partResponse).Str(),
+		Cluster:  r.Group,
 	}
-	if v := b.take(r, partCluster); v.isScalar() {
-		it.Cluster = v.str()
+	if v := b.take(r, partCluster); v.IsScalar() {
+		it.Cluster = v.Str()
+	}
+	if it.Category == "" {
+		it.Category = r.Category
 	}
 	if it.Cluster == it.Category && strings.ContainsFunc(it.Cluster, unicode.IsLetter) {
 		it.Cluster = "" // The list is named after the subject of its rows.
@@ -217,19 +222,20 @@ func (b *builder) item(r row) deem.Item {
 	// its conversation.
 	index := b.indexes[it.Cluster]
 	b.indexes[it.Cluster]++
-	if v := b.take(r, partID); v.isScalar() && !v.blank() {
-		it.ID = v.str()
+	if v := b.take(r, partID); v.IsScalar() && !v.Blank() {
+		it.ID = v.Str()
+	} else if it.ID = r.Key; it.ID != "" {
 	} else if it.ID = fmt.Sprintf("q%d", index); it.Cluster != "" {
 		it.ID = it.Cluster + "/" + it.ID
 	}
 	fields := map[string]string{}
-	if date := r.member("question_date"); date.isScalar() {
-		fields["question_date"] = date.str()
+	if date := r.Member("question_date"); date.IsScalar() {
+		fields["question_date"] = date.Str()
 	}
-	for _, field := range dataset.SystemFields() {
-		for _, name := range dataset.ColumnNames(field) {
-			if v := r.at(name); v.isScalar() && !v.blank() && fields[field] == "" {
-				fields[field] = dataset.InMilliseconds(name, v.str())
+	for _, field := range rows.SystemFields() {
+		for _, name := range rows.Names(field) {
+			if v := r.At(name); v.IsScalar() && !v.Blank() && fields[field] == "" {
+				fields[field] = dataset.InMilliseconds(name, v.Str())
 			}
 		}
 	}
@@ -240,12 +246,12 @@ func (b *builder) item(r row) deem.Item {
 }
 
 // references returns the correct answers of a row, which may be in several columns.
-func (b *builder) references(r row) []string {
+func (b *builder) references(r rows.Row) []string {
 	v := b.take(r, partReferences)
-	list := v.texts()
+	list := v.Texts()
 	if b.src.Split != "" {
 		list = nil
-		for _, text := range v.texts() {
+		for _, text := range v.Texts() {
 			for part := range strings.SplitSeq(text, b.src.Split) {
 				if part = strings.TrimSpace(part); part != "" {
 					list = append(list, part)
@@ -253,12 +259,12 @@ func (b *builder) references(r row) []string {
 			}
 		}
 	}
-	if v.kind != missing {
+	if v.Kind != rows.Missing {
 		return list
 	}
-	for i, key := range r.keys {
-		if numbered.MatchString(key) && !r.vals[i].blank() {
-			list = append(list, r.vals[i].str())
+	for i, key := range r.Keys {
+		if numbered.MatchString(key) && !r.Vals[i].Blank() {
+			list = append(list, r.Vals[i].Str())
 			b.used[partReferences] = strings.TrimRight(key, "0123456789") + "N"
 		}
 	}
@@ -266,45 +272,45 @@ func (b *builder) references(r row) []string {
 }
 
 // addDetails adds the row's other information about the verdict to a record.
-func (b *builder) addDetails(rec *deem.Record, r row, vote node) {
-	if m := b.take(r, partModel); m.isScalar() && b.JudgeModel == "" {
-		b.JudgeModel = m.str()
+func (b *builder) addDetails(rec *deem.Record, r rows.Row, vote rows.Node) {
+	if m := b.take(r, partModel); m.IsScalar() && b.JudgeModel == "" {
+		b.JudgeModel = m.Str()
 	}
 	reply := b.take(r, partReply)
-	if b.layout.verdict.reply && vote.kind == str {
+	if b.layout.verdict.reply && vote.Kind == rows.String {
 		reply = vote
 	}
-	if reply.kind == str && rec.Trial == 0 && reply.text != "" {
-		rec.Calls = []deem.Call{recordedCall(reply.text)}
+	if reply.Kind == rows.String && rec.Trial == 0 && reply.Text != "" {
+		rec.Calls = []deem.Call{recordedCall(reply.Text)}
 	}
 	if rec.Failure != nil {
-		if why := r.member("judge_failure_reason"); why.kind == str {
-			rec.Failure.Detail += ": " + clip(why.text)
+		if why := r.Member("judge_failure_reason"); why.Kind == rows.String {
+			rec.Failure.Detail += ": " + clip(why.Text)
 		}
 		return
 	}
 	b.labels[rec.Verdict.Label]++
-	var reason node // next to the verdict, or in a separate column
+	var reason rows.Node // next to the verdict, or in a separate column
 	if at := strings.LastIndexByte(b.layout.verdict.path, '.'); at >= 0 {
-		reason = r.at(b.layout.verdict.path[:at]).member("reason")
+		reason = r.At(b.layout.verdict.path[:at]).Member("reason")
 	}
-	if reason.kind != str {
+	if reason.Kind != rows.String {
 		reason = b.take(r, partReason)
 	}
-	if reason.kind == str && reason.text != "" {
-		rec.Verdict.Reason = reason.text
+	if reason.Kind == rows.String && reason.Text != "" {
+		rec.Verdict.Reason = reason.Text
 	}
 	if rec.Trial > 0 {
 		return
 	}
 	found := map[string]float64{} // the results of formulas for the response, by name
-	for _, o := range []node{r.node, r.member("metrics"), r.member("evaluation")} {
-		for i, key := range o.keys {
-			v := o.vals[i]
-			if v.kind == object {
-				v = v.member("score")
+	for _, o := range []rows.Node{r.Node, r.Member("metrics"), r.Member("evaluation")} {
+		for i, key := range o.Keys {
+			v := o.Vals[i]
+			if v.Kind == rows.Object {
+				v = v.Member("score")
 			}
-			if x, ok := v.float(); ok && v.kind == number && aspectName.MatchString(key) {
+			if x, ok := v.Float(); ok && v.Kind == rows.Number && aspectName.MatchString(key) {
 				found[key] = x
 				b.aspects = addNew(b.aspects, key)
 			}
@@ -321,13 +327,13 @@ func recordedCall(reply string) deem.Call {
 }
 
 // describe describes how the rows were read.
-func (b *builder) describe(rows int) {
+func (b *builder) describe(found int) {
 	for _, part := range Parts() {
 		if column := b.used[part]; column != "" && part != partLabel {
 			b.Columns = append(b.Columns, part+"="+column)
 		}
 	}
-	b.lacksResponses = len(b.unanswered) == rows
+	b.lacksResponses = len(b.unanswered) == found
 	switch n := len(b.unanswered); {
 	case b.lacksResponses:
 		b.Note("no column holds responses, so only the recorded verdicts are counted")
@@ -337,8 +343,8 @@ func (b *builder) describe(rows int) {
 	if b.empty > 0 {
 		b.Note("%s with an empty response: that is what the system gave, and judges judge it", words.Count(b.empty, "row"))
 	}
-	if 2*b.echoes > rows {
-		b.notes = append(b.notes, fmt.Sprintf("in %d of %d rows the response repeats the question: the column %q may hold the prompt, and then another judge would judge that", b.echoes, rows, b.used[partResponse]))
+	if 2*b.echoes > found {
+		b.notes = append(b.notes, fmt.Sprintf("in %d of %d rows the response repeats the question: the column %q may hold the prompt, and then another judge would judge that", b.echoes, found, b.used[partResponse]))
 	}
 	if b.layout.verdict.path == "" {
 		return
@@ -357,7 +363,7 @@ func (b *builder) describe(rows int) {
 	}
 	var right []string
 	for _, label := range slices.Sorted(maps.Keys(b.labels)) {
-		o := b.layout.words.read(node{kind: str, text: label})
+		o := b.layout.words.read(rows.Node{Kind: rows.String, Text: label})
 		if o.verdict != nil && o.verdict.Score == 1 {
 			right = append(right, label)
 		}
@@ -387,24 +393,24 @@ func (b *builder) describe(rows int) {
 
 // only removes rows that do not match the source's conditions, and notes how many remain: a
 // score of some rows must not be mistaken for that of all.
-func (b *builder) only(rows []row) ([]row, error) {
+func (b *builder) only(found []rows.Row) ([]rows.Row, error) {
 	if len(b.src.Only) == 0 {
-		return rows, nil
+		return found, nil
 	}
-	left := rows
+	left := found
 	var asked []string
 	for _, condition := range b.src.Only {
 		column, value, valued := strings.Cut(condition, "=")
 		column, value = strings.TrimSpace(column), strings.TrimSpace(value)
-		if !slices.ContainsFunc(rows, func(r row) bool { return r.has(column) || r.at(column).kind != missing }) {
-			return nil, deem.WithHint(fmt.Errorf("no row has a column %q to choose rows by", column), "the columns here are: %s", listed(rows[0].keys))
+		if !slices.ContainsFunc(found, func(r rows.Row) bool { return r.Has(column) || r.At(column).Kind != rows.Missing }) {
+			return nil, deem.WithHint(fmt.Errorf("no row has a column %q to choose rows by", column), "the columns here are: %s", listed(found[0].Keys))
 		}
-		left = slices.DeleteFunc(slices.Clone(left), func(r row) bool {
-			v := r.at(column)
+		left = slices.DeleteFunc(slices.Clone(left), func(r rows.Row) bool {
+			v := r.At(column)
 			if valued {
-				return !strings.EqualFold(v.str(), value)
+				return !strings.EqualFold(v.Str(), value)
 			}
-			return v.kind == missing // An empty text is a value, and so is "None": the system answered so.
+			return v.Kind == rows.Missing // An empty text is a value, and so is "None": the system answered so.
 		})
 		if !valued {
 			condition = "a value in " + column
@@ -412,8 +418,8 @@ func (b *builder) only(rows []row) ([]row, error) {
 		asked = append(asked, condition)
 	}
 	if len(left) == 0 {
-		return nil, fmt.Errorf("none of %s has %s", words.Count(len(rows), "row"), strings.Join(asked, " and "))
+		return nil, fmt.Errorf("none of %s has %s", words.Count(len(found), "row"), strings.Join(asked, " and "))
 	}
-	b.leave("%d of %s are taken, those with %s", len(left), words.Count(len(rows), "row"), strings.Join(asked, " and "))
+	b.leave("%d of %s are taken, those with %s", len(left), words.Count(len(found), "row"), strings.Join(asked, " and "))
 	return left, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 	"deem/internal/words"
 	"deem/judge"
 )
@@ -40,6 +41,7 @@ type Set struct {
 	Claims []Claim
 
 	items    []deem.Item
+	places   []place       // of the rows of the items; empty if the shape has no places
 	records  []deem.Record // by position, then by trial
 	names    []string
 	files    int // that the names refer to
@@ -116,6 +118,7 @@ func Open(ctx context.Context, src Source) (*Set, error) {
 	if err := s.finish(); err != nil {
 		return nil, err
 	}
+	s.dropDoubts()
 	s.lint()
 	return s, nil
 }
@@ -238,10 +241,10 @@ func (s *Set) Identity() any {
 // WithoutCategory removes the items of a category and their recorded verdicts.
 func (s *Set) WithoutCategory(category, why string) error {
 	var items []deem.Item
-	var rows []int
+	var found []int
 	for i, it := range s.items {
 		if it.Category != category {
-			items, rows = append(items, it), append(rows, i)
+			items, found = append(items, it), append(found, i)
 		}
 	}
 	if n := len(s.items) - len(items); n > 0 {
@@ -250,20 +253,21 @@ func (s *Set) WithoutCategory(category, why string) error {
 	if len(items) == 0 {
 		return fmt.Errorf("%s: every row is of category %s, and %s leaves it out", strings.Join(s.names, ", "), category, why)
 	}
-	return s.replace(items, rows)
+	return s.replace(items, found)
 }
 
 // replace replaces the items. Each takes over what was recorded for the row of the same
 // index in rows, which is the position of an item so far, or -1 for none.
-func (s *Set) replace(items []deem.Item, rows []int) error {
+func (s *Set) replace(items []deem.Item, found []int) error {
 	recorded := map[int][]deem.Record{}
 	for _, rec := range s.records {
 		recorded[rec.Position] = append(recorded[rec.Position], rec)
 	}
 	var records []deem.Record
 	var truth []*deem.Verdict
+	var places []place
 	unanswered, elsewhere := map[int]bool{}, map[string][]*deem.Verdict{}
-	for i, row := range rows {
+	for i, row := range found {
 		for _, rec := range recorded[row] {
 			rec.Position = i
 			records = append(records, rec)
@@ -278,11 +282,18 @@ func (s *Set) replace(items []deem.Item, rows []int) error {
 			}
 			truth = append(truth, v)
 		}
+		if s.places != nil {
+			at := place{value: -1}
+			if row >= 0 {
+				at = s.places[row]
+			}
+			places = append(places, at)
+		}
 		for column, verdicts := range s.elsewhere {
 			elsewhere[column] = append(elsewhere[column], verdicts[row])
 		}
 	}
-	s.items, s.records, s.truth, s.unanswered, s.elsewhere, s.trials, s.replies = items, records, truth, unanswered, elsewhere, 0, 0
+	s.items, s.places, s.records, s.truth, s.unanswered, s.elsewhere, s.trials, s.replies = items, places, records, truth, unanswered, elsewhere, 0, 0
 	return s.finish()
 }
 
@@ -296,7 +307,7 @@ func (s *Set) Adopt(items iter.Seq2[deem.Item, error]) (dropped int, err error) 
 		byText[it.Question+"\x00"+it.Response] = append(byText[it.Question+"\x00"+it.Response], i)
 	}
 	var adopted []deem.Item
-	var rows []int
+	var found []int
 	taken := map[int]bool{}
 	for it, err := range items {
 		if err != nil {
@@ -315,11 +326,11 @@ func (s *Set) Adopt(items iter.Seq2[deem.Item, error]) (dropped int, err error) 
 		if row >= 0 {
 			taken[row] = true
 		}
-		adopted, rows = append(adopted, it), append(rows, row)
+		adopted, found = append(adopted, it), append(found, row)
 	}
 	dropped = len(s.items) - len(taken)
 	s.elsewhere = nil
-	return dropped, s.replace(adopted, rows)
+	return dropped, s.replace(adopted, found)
 }
 
 // Truth returns the truth about each item, nil for an item without one, and whether a
@@ -332,6 +343,31 @@ func (s *Set) Know(stats map[string]float64) {
 		s.stats = map[string]float64{}
 	}
 	maps.Copy(s.stats, stats)
+}
+
+// A place is the location of a row or of a section: a value of the files, and a path in it.
+type place struct {
+	value int
+	path  string
+}
+
+// within reports whether the place is in a section.
+func (p place) within(section place) bool {
+	return rows.Row{Value: p.value, Path: p.path}.Within(section.value, section.path)
+}
+
+// count returns the number of items in a section; nil means all.
+func (s *Set) count(in *place) int {
+	if in == nil {
+		return len(s.items)
+	}
+	n := 0
+	for _, p := range s.places {
+		if p.within(*in) {
+			n++
+		}
+	}
+	return n
 }
 
 // leave records that rows were left out.

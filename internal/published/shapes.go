@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 	"deem/internal/words"
 )
 
@@ -94,53 +95,82 @@ func plainVerdicts() string {
 // readAny reads rows by the names of their columns.
 func (s *Set) readAny(src Source, c *content) error {
 	l := layout{mapping: src.Map, words: vocabulary{yes: src.Yes, no: src.No, scale: src.Scale}}
-	w := &walker{isRow: l.isRow}
-	for _, p := range c.pieces {
-		if !w.isRow(p.node) {
-			w.rest = append(w.rest, p.node)
-		}
-		w.look(row{node: p.node}, 0)
-	}
-	if len(w.rows) == 0 {
-		var list []row
+	found := l.finder().Find(c.pieces)
+	if len(found.Rows) == 0 {
+		list := found.Opaque
 		for _, p := range c.pieces {
-			list = append(list, innermost(p.node, 0)...)
+			if len(found.Opaque) == 0 {
+				list = append(list, innermost(p.Node, 0)...)
+			}
 		}
 		return s.unknown(c, list)
 	}
-	l.decide(w.rows)
-	s.columnList = listFields(w.rows)
+	s.LeftOut = append(s.LeftOut, found.LeftOut...)
+	if err := s.pickSection(&src, &found); err != nil {
+		return err
+	}
+	l.decide(found.Rows)
+	s.columnList = listFields(found.Rows)
 	if l.verdict.path == "" && len(l.columns[partResponse]) == 0 {
-		return s.unknown(c, w.rows)
+		return s.unknown(c, found.Rows)
 	}
-	if path, ok := src.Map[partLabel]; ok && !slices.ContainsFunc(w.rows, func(r row) bool { return r.at(path).kind != missing }) {
-		return deem.WithHint(fmt.Errorf("no row has a value in %q, which --map says holds the verdict", path), "the columns here are: %s", listed(w.rows[0].keys))
+	if path, ok := src.Map[partLabel]; ok && !slices.ContainsFunc(found.Rows, func(r rows.Row) bool { return r.At(path).Kind != rows.Missing }) {
+		return deem.WithHint(fmt.Errorf("no row has a value in %q, which --map says holds the verdict", path), "the columns here are: %s", listed(found.Rows[0].Keys))
 	}
-	if err := s.readRows(src, w.rows, l); err != nil {
+	if err := s.readRows(src, found.Rows, l); err != nil {
 		return err
 	}
-	if err := s.call(src, l, w.rows); err != nil {
+	if err := s.call(src, l, found.Rows); err != nil {
 		return err
 	}
-	for _, n := range w.rest {
-		s.metaIn(n, 0)
-		s.noteRerun(n, "", 0)
+	for _, i := range slices.Sorted(maps.Keys(found.Rest)) {
+		s.metaIn(found.Rest[i], 0)
+		s.noteRerun(found.Rest[i], "", 0)
 	}
-	s.claimsIn(w)
+	s.claimsIn(found.Rest)
+	return nil
+}
+
+// pickSection selects one of several lists that answer the same questions differently: they
+// are the answers of several systems, or several runs of one. They are taken together if the
+// user says so, or if the file states that many rows.
+func (s *Set) pickSection(src *Source, found *rows.Found) error {
+	if len(found.Rivals) == 0 {
+		return nil
+	}
+	together := src.Pick == All
+	for _, n := range found.Rest {
+		together = together || statedSize(n) == len(found.Rows)
+		for i, key := range n.Keys {
+			together = together || isSummary(key) && statedSize(n.Vals[i]) == len(found.Rows)
+		}
+	}
+	switch {
+	case slices.Contains(found.Rivals, src.Pick):
+		all := len(found.Rows)
+		found.Rows = slices.DeleteFunc(found.Rows, func(r rows.Row) bool { return !r.In(src.Pick) })
+		s.leave("%s of other lists left out", words.Count(all-len(found.Rows), "row"))
+	case src.Pick != "" && src.Pick != All:
+		return nil // a system, by its column
+	case !together:
+		return deem.WithHint(&SeveralError{Systems: found.Rivals, text: fmt.Sprintf("%s has several lists of answers to the same questions: %s", strings.Join(s.names, ", "), listed(found.Rivals))},
+			"choose one: --pick %s; take each by itself: --pick each; or count all rows together: --pick %s", found.Rivals[0], All)
+	}
+	src.Pick = ""
 	return nil
 }
 
 // call decides the name and the benchmark of the rows. A form that only the scripts of
 // LongMemEval write needs no other evidence.
-func (s *Set) call(src Source, l layout, rows []row) error {
-	hypothesis := rows[0].has("hypothesis") && rows[0].has("question_id")
+func (s *Set) call(src Source, l layout, found []rows.Row) error {
+	hypothesis := found[0].Has("hypothesis") && found[0].Has("question_id")
 	path := l.verdict.path
 	written := strings.HasPrefix(path, "autoeval_label") || path == "" && hypothesis
 	if src.Benchmark == "" && written {
 		src.Benchmark = longMemEval
 	}
 	var err error
-	if s.Benchmark, err = s.benchmarkOf(src, hypothesis || rows[0].has("question_id") && rows[0].has("question_type")); err != nil {
+	if s.Benchmark, err = s.benchmarkOf(src, hypothesis || found[0].Has("question_id") && found[0].Has("question_type")); err != nil {
 		return err
 	}
 	s.Shape = rowShapes[slices.IndexFunc(rowShapes, func(sh rowShape) bool { return sh.is(path, s.Benchmark, hypothesis, s.items[0].Cluster != "") })].name
@@ -148,11 +178,11 @@ func (s *Set) call(src Source, l layout, rows []row) error {
 	case s.Benchmark == loCoMo:
 		called := map[string]string{}
 		var list []string
-		for i, r := range rows {
-			name, category := r.member("category_name"), s.items[min(i, len(s.items)-1)].Category
-			if name.kind == str && called[category] == "" && len(rows) == len(s.items) {
-				called[category] = name.text
-				list = append(list, category+" "+name.text)
+		for i, r := range found {
+			name, category := r.Member("category_name"), s.items[min(i, len(s.items)-1)].Category
+			if name.Kind == rows.String && called[category] == "" && len(found) == len(s.items) {
+				called[category] = name.Text
+				list = append(list, category+" "+name.Text)
 			}
 		}
 		if len(list) > 0 {
@@ -271,119 +301,60 @@ const (
 
 // unknown describes a file whose rows are not recognised: its columns with an example each.
 // It suggests no mapping, because no column is recognised.
-func (s *Set) unknown(c *content, rows []row) error {
-	err := fmt.Errorf("%s: no results are recognised in it (columns here: %s)", strings.Join(s.names, ", "), cmp.Or(listFields(rows), "none"))
-	if slices.ContainsFunc(c.pieces, func(p piece) bool { return p.has("all_classes") }) {
+func (s *Set) unknown(c *content, found []rows.Row) error {
+	err := fmt.Errorf("%s: no results are recognised in it (columns here: %s)", strings.Join(s.names, ", "), cmp.Or(listFields(found), "none"))
+	if slices.ContainsFunc(c.pieces, func(p rows.Value) bool { return p.Has("all_classes") }) {
 		return deem.WithHint(err, "these are predictions on LongBench, which a rule judges: deem run longbench --data FOLDER")
 	}
 	return deem.WithHint(err, "--map question=COLUMN,references=COLUMN,response=COLUMN,label=COLUMN says what the columns hold; deem list formats names those that are known")
 }
 
-func innermost(n node, depth int) []row {
-	var found []row
-	if depth <= deepestRow {
-		for _, v := range n.vals {
-			if v.kind == object || v.kind == list {
+func innermost(n rows.Node, depth int) []rows.Row {
+	var found []rows.Row
+	if depth <= deepestClaim {
+		for _, v := range n.Vals {
+			if v.Kind == rows.Object || v.Kind == rows.List {
 				if inner := innermost(v, depth+1); len(inner) > len(found) {
 					found = inner
 				}
 			}
 		}
 	}
-	if n.kind == list {
-		var here []row
-		for _, v := range n.vals {
-			if v.kind == object {
-				here = append(here, row{node: v})
+	if n.Kind == rows.List {
+		var here []rows.Row
+		for _, v := range n.Vals {
+			if v.Kind == rows.Object {
+				here = append(here, rows.Row{Node: v})
 			}
 		}
 		if len(here) >= len(found) {
 			return here
 		}
 	}
-	if len(found) == 0 && n.kind == object {
-		return []row{{node: n}}
+	if len(found) == 0 && n.Kind == rows.Object {
+		return []rows.Row{{Node: n}}
 	}
 	return found
 }
 
 // metaIn looks for the models in a value next to the rows.
-func (s *Set) metaIn(n node, depth int) {
-	if n.kind != object || depth > 3 {
+func (s *Set) metaIn(n rows.Node, depth int) {
+	if n.Kind != rows.Object || depth > 3 {
 		return
 	}
-	for i, key := range n.keys {
-		v := n.vals[i]
+	for i, key := range n.Keys {
+		v := n.Vals[i]
 		switch {
-		case v.kind == object:
+		case v.Kind == rows.Object:
 			s.metaIn(v, depth+1)
-		case v.kind != str:
+		case v.Kind != rows.String:
 		case (key == "judge_model" || key == "judge_llm") && s.JudgeModel == "":
-			s.JudgeModel = v.text
+			s.JudgeModel = v.Text
 		case slices.Contains([]string{"answer_model", "answerer_model", "answer_llm"}, key) && s.SystemModel == "":
-			s.SystemModel = v.text
+			s.SystemModel = v.Text
 		case (key == "judge_prompt" || key == "judge_prompt_template") && s.judgePrompt == "":
-			sum := sha256.Sum256([]byte(v.text))
+			sum := sha256.Sum256([]byte(v.Text))
 			s.judgePrompt = hex.EncodeToString(sum[:])
-		}
-	}
-}
-
-// Programs store rows in many forms: a list per conversation under its number or name,
-// inside a list of conversations, inside a report, or one row after the other. They have
-// only the row itself in common. So a file is searched for rows, and the path to a row
-// gives its conversation.
-
-// A row is an object of a file that is about one response.
-type row struct {
-	node
-	conversation string // from the path to the row; "" if unknown
-}
-
-// A walker finds the rows of a file.
-type walker struct {
-	isRow func(node) bool
-	rows  []row
-
-	// rest is the values next to the rows, which may contain claims.
-	rest []node
-}
-
-// deepestRow is the maximum depth of rows. Real files need five levels.
-const deepestRow = 8
-
-// look searches one value.
-func (w *walker) look(r row, depth int) {
-	switch {
-	case depth > deepestRow:
-	case w.isRow(r.node):
-		w.rows = append(w.rows, r)
-	case r.kind == object:
-		scalars := node{kind: object, keys: r.keys, vals: make([]node, len(r.vals))}
-		for i, v := range r.vals {
-			if v.isScalar() {
-				scalars.vals[i] = v
-			}
-		}
-		for _, f := range named(fieldsOf([]row{{node: scalars}}), partCluster) {
-			if !f.example.blank() {
-				r.conversation = f.example.str()
-				break
-			}
-		}
-		for i, v := range r.vals {
-			// The name of a list of rows is that of their conversation, unless it is a container.
-			inner := row{v, r.conversation}
-			if name := r.keys[i]; inner.conversation == "" && v.kind == list && !slices.Contains(containers, name) {
-				inner.conversation = name
-			}
-			w.look(inner, depth+1)
-		}
-	case r.kind == list:
-		for _, v := range r.vals {
-			if v.kind == object {
-				w.look(row{v, r.conversation}, depth+1)
-			}
 		}
 	}
 }

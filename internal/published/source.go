@@ -20,6 +20,7 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
+	"deem/internal/rows"
 )
 
 // A Source selects the files with the results of one system, and how they are read.
@@ -59,17 +60,10 @@ type Source struct {
 	SkipBroken bool
 }
 
-// A piece is a file, or a row of one, as a value.
-type piece struct {
-	file string
-	line int
-	node
-}
-
 // A content is the content of the files of a source.
 type content struct {
 	files    []string
-	pieces   []piece
+	pieces   []rows.Value
 	notes    []string
 	problems deem.Problems
 	sum      string // SHA-256 over the bytes of all files
@@ -205,8 +199,8 @@ func (c *content) add(ctx context.Context, src Source, name string, data []byte)
 			c.problems.Add(deem.Problem{File: row.File, Line: row.Line, Message: err.Error()})
 			continue
 		}
-		c.pieces = append(c.pieces, piece{file: row.File, line: row.Line, node: n})
-		cells = cells || len(n.keys) > 0 && row.Get(n.keys[0]).IsCell()
+		c.pieces = append(c.pieces, rows.Value{File: row.File, Line: row.Line, Node: n})
+		cells = cells || len(n.Keys) > 0 && row.Get(n.Keys[0]).IsCell()
 	}
 	if cells {
 		clearEmpty(c.pieces[begin:])
@@ -217,17 +211,17 @@ func (c *content) add(ctx context.Context, src Source, name string, data []byte)
 
 // clearEmpty removes the values from columns of a table in which every cell is empty. Such
 // a column has no values, while a single empty cell may be an empty text.
-func clearEmpty(rows []piece) {
+func clearEmpty(found []rows.Value) {
 	filled := map[string]bool{}
-	for _, r := range rows {
-		for i, key := range r.keys {
-			filled[key] = filled[key] || !r.vals[i].blank()
+	for _, r := range found {
+		for i, key := range r.Keys {
+			filled[key] = filled[key] || !r.Vals[i].Blank()
 		}
 	}
-	for _, r := range rows {
-		for i, key := range r.keys {
+	for _, r := range found {
+		for i, key := range r.Keys {
 			if !filled[key] {
-				r.vals[i] = node{}
+				r.Vals[i] = rows.Node{}
 			}
 		}
 	}
@@ -301,10 +295,26 @@ func (c *content) entry(name string, f *zip.File) error {
 	case len(data) > maxEntry:
 		return fmt.Errorf("read %s: it is larger than %d MB", where, maxEntry>>20)
 	}
-	if n, wrong := parse(data); wrong != nil {
+	if n, wrong := rows.Parse(data); wrong != nil {
 		c.problems.Add(deem.Problem{File: where, Message: wrong.Error()})
 	} else {
-		c.pieces = append(c.pieces, piece{file: where, node: n})
+		c.pieces = append(c.pieces, rows.Value{File: where, Node: n})
 	}
 	return nil
+}
+
+// fromRow makes an object from a row. The cells of a table are strings, and an empty cell
+// has no value.
+func fromRow(r *dataset.Row) (rows.Node, error) {
+	n := rows.Node{Kind: rows.Object}
+	for _, name := range r.Names() {
+		v := r.Get(name)
+		n.Keys = append(n.Keys, strings.Clone(name))
+		child, err := rows.Parse(v.JSON())
+		if err != nil {
+			return rows.Node{}, fmt.Errorf("column %q: %w", name, err)
+		}
+		n.Vals = append(n.Vals, child)
+	}
+	return n, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 	"deem/internal/words"
 )
 
@@ -59,22 +60,22 @@ func judged(label string, score float64) outcome {
 }
 
 // read returns the outcome for a value.
-func (v vocabulary) read(n node) outcome {
-	switch n.kind {
-	case missing:
+func (v vocabulary) read(n rows.Node) outcome {
+	switch n.Kind {
+	case rows.Missing:
 		return failed(deem.Empty, "the file has no verdict here")
-	case boolean:
-		return v.decide(n.text, n.text == "true")
-	case number:
+	case rows.Bool:
+		return v.decide(n.Text, n.Text == "true")
+	case rows.Number:
 		switch {
-		case slices.Contains(v.yes, n.text):
-			return v.decide(n.text, true)
-		case slices.Contains(v.no, n.text):
-			return v.decide(n.text, false)
+		case slices.Contains(v.yes, n.Text):
+			return v.decide(n.Text, true)
+		case slices.Contains(v.no, n.Text):
+			return v.decide(n.Text, false)
 		}
 		return v.grade(n)
-	case str:
-		label := strings.TrimSpace(n.text)
+	case rows.String:
+		label := strings.TrimSpace(n.Text)
 		word := strings.ToLower(strings.Trim(label, " \t\r\n.!,;:\"'`*"))
 		is := func(words []string) bool {
 			return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, label) })
@@ -93,14 +94,14 @@ func (v vocabulary) read(n node) outcome {
 			return judged(label, 0.5)
 		}
 		if k, ok := noWords[strings.ToLower(label)]; ok {
-			return failed(k, "the file says %s", clip(n.text))
+			return failed(k, "the file says %s", clip(n.Text))
 		}
-		if _, ok := n.float(); ok {
+		if _, ok := n.Float(); ok {
 			return v.grade(n)
 		}
-		return failed(deem.Unparseable, "the file says %s, which is neither right nor wrong", clip(n.text))
+		return failed(deem.Unparseable, "the file says %s, which is neither right nor wrong", clip(n.Text))
 	}
-	return failed(deem.Unparseable, "the file has %s where a verdict should be", clip(n.str()))
+	return failed(deem.Unparseable, "the file has %s where a verdict should be", clip(n.Str()))
 }
 
 // decide returns a verdict that is right or wrong.
@@ -112,20 +113,20 @@ func (v vocabulary) decide(label string, right bool) outcome {
 }
 
 // grade reads a number: 0 and 1 are decisions, other values are scores.
-func (v vocabulary) grade(n node) outcome {
-	x, ok := n.float()
+func (v vocabulary) grade(n rows.Node) outcome {
+	x, ok := n.Float()
 	if !ok {
-		return failed(deem.Unparseable, "the file says %s, which is not a number", clip(n.text))
+		return failed(deem.Unparseable, "the file says %s, which is not a number", clip(n.Text))
 	}
 	scale := cmp.Or(v.scale, 1)
 	if x < 0 || x > scale {
-		return failed(deem.OutOfRange, "the file says %s, which lies outside 0 to %v", clip(n.text), scale)
+		return failed(deem.OutOfRange, "the file says %s, which lies outside 0 to %v", clip(n.Text), scale)
 	}
 	score := x / scale
 	if v.inverted {
 		score = 1 - score
 	}
-	return judged(strings.TrimSpace(n.text), score)
+	return judged(strings.TrimSpace(n.Text), score)
 }
 
 // clip returns a text short enough for a message, in quotes.

@@ -14,6 +14,7 @@ import (
 	"deem"
 	"deem/internal/benchmark"
 	"deem/internal/dataset"
+	"deem/internal/rows"
 	"deem/internal/text"
 	"deem/internal/usage"
 )
@@ -290,7 +291,7 @@ func (m *Matched) Correct(it deem.Item) (deem.Item, bool) {
 	// A field of another name with the same text, for example a place that is also the
 	// answer, is not a copy of the references.
 	names := []string{"label"} // of InfiniteBench
-	for _, c := range dataset.Columns() {
+	for _, c := range rows.Columns() {
 		if c.Target == "references" {
 			names = append(names, c.Names...)
 		}

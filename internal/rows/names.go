@@ -1,4 +1,4 @@
-package dataset
+package rows
 
 import (
 	"slices"
@@ -6,6 +6,16 @@ import (
 	"unicode"
 
 	"deem"
+)
+
+// The parts of a row that every reader looks for.
+const (
+	ID         = "id"
+	Category   = "category"
+	Cluster    = "cluster"
+	Question   = "question"
+	References = "references"
+	Response   = "response"
 )
 
 // A Column is a part of a row and the column names that are recognised for it.
@@ -21,23 +31,23 @@ type Column struct {
 	Also []string
 }
 
-// columnTable is the list of all column names: for items, for labels, and for published
-// results. Names are compared by [PlainName], so goldAnswer, "Gold Answer" and gold_answer
+// table is the list of all column names: for items, for labels, and for published
+// results. Names are compared by [Plain], so goldAnswer, "Gold Answer" and gold_answer
 // are one name. It contains only names that usually mean one thing: "label" is a verdict as
 // often as a reference, and "session" has many meanings.
-var columnTable = []Column{
+var table = []Column{
 	{
-		Target: toID, Names: []string{"id", "question_id", "query_id", "qa_id", "qid", "item_id", "uid", "uuid"},
+		Target: ID, Names: []string{"id", "question_id", "query_id", "qa_id", "qid", "item_id", "uid", "uuid"},
 		Also: []string{"prompt_id", "example_id", "task_id"},
 	},
-	{Target: toCategory, Names: []string{"category", "question_type", "type", "task"}, Also: []string{"dim", "dimension", "memory_ability", "ability"}},
+	{Target: Category, Names: []string{"category", "question_type", "type", "task"}, Also: []string{"dim", "dimension", "memory_ability", "ability"}},
 	{
-		Target: toCluster, Names: []string{"cluster", "conversation_id", "conv_id", "sample_id"},
+		Target: Cluster, Names: []string{"cluster", "conversation_id", "conv_id", "sample_id"},
 		Also: []string{"conversation", "conv", "conversation_idx", "conversation_index", "conv_idx", "conv_index", "user_id", "group_id"},
 	},
-	{Target: toQuestion, Names: []string{"question", "query", "user_input", "input", "prompt"}, Also: []string{"q", "question_input", "user_query", "instruction", "inputs", "inputs.question", "inputs.input"}},
+	{Target: Question, Names: []string{"question", "query", "user_input", "input", "prompt"}, Also: []string{"q", "question_input", "user_query", "instruction", "inputs", "inputs.question", "inputs.input"}},
 	{
-		Target: toReferences,
+		Target: References,
 		Names: []string{
 			"references", "reference", "answers", Answer, "gold", "gold_answer", "gold_answers", "golden_answer", "golden_answers",
 			"ground_truth", "ground_truths", "ground_truth_answer", "correct_answer", "correct_answers", "expected", "expected_output",
@@ -46,16 +56,16 @@ var columnTable = []Column{
 		Also: []string{"ideal", "expect", "gold_standard", "true_answer", "best_answer", "reference_outputs", "reference.answer", "reference.output"},
 	},
 	{
-		Target: toResponse,
+		Target: Response,
 		Names: []string{
 			"response", "hypothesis", "prediction", "pred", "output", "system_response", "generated_answer", "model_answer", "actual_output",
 			"predicted", "predicted_answer", "actual", "actual_answer", "actual_response", "system_answer", "generated_response", "llm_response",
 		},
 		Also: []string{"model_output", "model_response", "generated_text", "generation", "sampled", "completion", "reply", "outputs", "outputs.answer", "outputs.output"},
 	},
-	{Target: toMessages, Names: []string{"messages"}},
-	{Target: toWeight, Names: []string{"weight"}},
-	{Target: toFields, Names: []string{"fields"}},
+	{Target: "messages", Names: []string{"messages"}},
+	{Target: "weight", Names: []string{"weight"}},
+	{Target: "fields", Names: []string{"fields"}},
 	{
 		Target: "reason",
 		Names: []string{
@@ -101,11 +111,11 @@ const Answer = "answer"
 
 // Columns returns the parts of a row with the column names that are recognised without a
 // mapping.
-func Columns() []Column { return columnTable }
+func Columns() []Column { return table }
 
-// ColumnNames returns all names of a part, stronger names first.
-func ColumnNames(target string) []string {
-	for _, c := range columnTable {
+// Names returns all names of a part, stronger names first.
+func Names(target string) []string {
+	for _, c := range table {
 		if c.Target == target {
 			return slices.Concat(c.Names, c.Also)
 		}
@@ -113,10 +123,10 @@ func ColumnNames(target string) []string {
 	return nil
 }
 
-// PlainName returns the name of a column without case, spaces and punctuation: goldAnswer
+// Plain returns the name of a column without case, spaces and punctuation: goldAnswer
 // and "Gold Answer" are goldanswer. A dot is kept, because it separates the parts of a
 // path.
-func PlainName(name string) string {
+func Plain(name string) string {
 	if name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r != '.' && (r < 'a' || r > 'z') }) {
 		return name
 	}
@@ -127,17 +137,3 @@ func PlainName(name string) string {
 		return -1
 	}, name)
 }
-
-// parts maps plain column names to parts of an item.
-var parts = func() map[string]string {
-	m := map[string]string{}
-	for _, c := range columnTable {
-		if !slices.Contains(targets, c.Target) {
-			continue
-		}
-		for _, name := range slices.Concat(c.Names, c.Also) {
-			m[PlainName(name)] = c.Target
-		}
-	}
-	return m
-}()
