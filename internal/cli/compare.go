@@ -50,9 +50,9 @@ A gate is a condition on the results:
   temporal-reasoning >= -2pp    the same for a category; quote names with spaces
   unjudged <= 1%                the share of unjudged items of the new run
   score >= 70%                  the score of the new run itself
-  p < 0.05 and overall > 0      both must hold; "or" works too
+  p < 0.05                      the difference is established
   corrected.lo >= -1pp          the same for the difference corrected by --labels
-  better or equivalent          the outcome: better, worse, equivalent or undecided
+  better                        the outcome: better, worse, equivalent or undecided
   non-inferior                  not worse by --margin or more, with 95% confidence
 All gates must hold, for every run that is compared.
 

@@ -33,7 +33,7 @@ var configSchema []byte
 // invocation, such as --fresh, are not settings.
 var configKeys = []string{
 	"ask-above", "base-url", "ca-file", "concurrency", "data", "db", "embeddings", "errata", "exclude", "format", "gate", "headers",
-	"judge", "limit", "log", "log-level", "map", "max-cost", "max-tokens", "max-unjudged", "metrics", "model", "model-options", "notify", "pass",
+	"judge", "limit", "log", "log-level", "map", "max-cost", "max-tokens", "max-unjudged", "metrics", "model", "model-options", "pass",
 	"prices", "proxy", "reading", "responses", "retries", "rpm", "run-timeout", "system", "system-model", "temperature", "thinking", "timeout",
 	"tpm", "trials",
 }

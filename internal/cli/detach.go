@@ -45,7 +45,6 @@ func (a *app) checkDetach(o *runOptions) error {
 		{"--batch", o.batch.on},
 		{"--record", o.record != ""},
 		{"--queue", o.queue != ""},
-		{"--notify", o.notify != "" && !a.fromFile["notify"]},
 		{"--run-timeout", o.runTimeout > 0},
 		{"--gate", len(o.gates) > 0 && o.lock.file == "" && !a.fromFile["gate"]}, // deem report checks those of deem.yaml.
 		{"--header", len(o.model.Headers) > 0},

@@ -128,7 +128,6 @@ var hintCases = []hintCase{
 	{when: "deem run --data other.jsonl\ndeem run --data answers.jsonl\ndeem labels import others.csv", follow: "--run => --run last~1"},
 	{when: "deem run --data a.jsonl --lock not-a-lock.json", follow: "deem lock", past: true},
 	{when: "deem run --data a.jsonl\ndeem migrate-store", follow: "--to postgres://user@host/database\n--to => --to copy.db", past: true},
-	{when: "deem run --data a.jsonl --notify tell.sh", follow: "--notify command:./tell.sh"},
 	{when: "deem run --data a.jsonl --other b.jsonl --model fake:say=A", follow: "--judge pairwise"},
 	{when: "deem run --data a.jsonl\ndeem queue cancel", follow: "deem queue", past: true},
 	{when: "deem run --data a.jsonl --other b.jsonl --judge pairwise --model fake:say=A\ndeem run --data b.jsonl --other answers.jsonl --judge pairwise --model fake:say=A\ndeem rank", follow: "deem rank last~1 last"},

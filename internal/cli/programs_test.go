@@ -60,28 +60,3 @@ for line in sys.stdin:
 		t.Errorf("%d items were asked about again after two kills", again)
 	}
 }
-
-// The notification of an interrupted run has exit code 130, the results so far, and what is
-// missing.
-func TestNotifyInterrupted(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	writeItems(t, dir, 20, func(i int) string { return fmt.Sprint(i) })
-	srv, release := holding(t, 5)
-	p := start(t, dir, modelArgs(srv, "-j", "2", "--notify", "command:sh -c 'cat > told.json'")...)
-	until(t, "calls", func() bool { return srv.Requests() >= 7 })
-	p.interrupt(t)
-	release()
-	if code := p.wait(t); code != 130 {
-		t.Errorf("exit %d, want 130\n%s", code, p.err.String())
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "told.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`"exit":130,"error":"interrupted`, `"hint":"resume with: deem run `, `"items":20,"judged":7,"unjudged":0,"missing":13,`, `"score":{"value":1,`} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("%s is not in %s", want, text)
-		}
-	}
-}

@@ -120,7 +120,6 @@ type showOptions struct {
 	gates       []string
 	lock        lockOptions
 	queue       string         // file for items that a cascade leaves to people
-	notify      string         // program to run at the end
 	parsed      []reports.Gate // the parsed gates, once everything is open
 }
 
@@ -144,7 +143,6 @@ func (a *app) runCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.detach.priority, "priority", "", "with --detach: high, normal or low; runs of one priority take turns (default normal)")
 	o.sampleFlags(cmd.Flags())
 	cmd.Flags().StringVar(&o.until, "until", "", "stop as soon as this `rule` holds: '±2pp', or 'better than RUN'; items are taken in random order (docs/statistics.md)")
-	cmd.Flags().StringVar(&o.notify, "notify", "", notifyUsage)
 	a.streamFlag(cmd.Flags())
 	a.verboseFlag(cmd)
 	return cmd
@@ -369,16 +367,8 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 
 // run judges a dataset: it opens the judges and items, runs each judge over the items, and
 // reports.
-func (a *app) run(ctx context.Context, o runOptions) (err error) {
+func (a *app) run(ctx context.Context, o runOptions) error {
 	o.model.Uncalled = o.dryRun
-	program, err := notifier(o.notify)
-	if err != nil {
-		return err
-	}
-	noticed := []noticedRun{}
-	if program != nil && !o.dryRun {
-		defer func() { a.notify(ctx, program, noticed, err) }()
-	}
 	if err := a.checkDetach(&o); err != nil {
 		return err
 	}
@@ -403,17 +393,6 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	defer func() { _ = st.Close() }()
 	var runs []string
 	want := showing{Options: reports.Options{MaxUnjudged: o.maxUnjudged}, gates: o.parsed, live: map[string]*reports.Reporter{}}
-	if program != nil {
-		defer func() {
-			for _, id := range runs {
-				n, failed := want.noticed(context.WithoutCancel(ctx), st, id)
-				if failed != nil {
-					a.say("warning: --notify: run %s: %v", id, failed)
-				}
-				noticed = append(noticed, n)
-			}
-		}()
-	}
 	for _, j := range judgings {
 		id, live, err := a.judgeAll(ctx, st, j, data, o)
 		if id != "" {

@@ -17,11 +17,10 @@ import (
 	"deem/stat"
 )
 
-// A Gate is a condition that decides an exit code: "p < 0.05 and overall > 0". "and" binds
-// more tightly than "or", and there are no parentheses.
+// A Gate is a condition that decides an exit code, such as "overall.lo >= -1pp".
 type Gate struct {
-	Text  string            // as given by the user
-	anyOf [][]GateCondition // all conditions of one of these lists must hold
+	Text      string // as given by the user
+	condition GateCondition
 }
 
 // A GateCondition compares one number with another.
@@ -74,35 +73,13 @@ type GateOutcome struct {
 func HoldGates(gates []Gate, scope GateScope) ([]GateOutcome, error) {
 	outcomes := make([]GateOutcome, 0, len(gates))
 	for _, g := range gates {
-		o, err := g.eval(scope)
+		ok, detail, err := g.condition.eval(scope(g.condition))
 		if err != nil {
 			return nil, usage.Mark(fmt.Errorf("gate %q: %w", g.Text, err))
 		}
-		outcomes = append(outcomes, o)
+		outcomes = append(outcomes, GateOutcome{Gate: g.Text, OK: ok, Detail: detail})
 	}
 	return outcomes, nil
-}
-
-// eval checks one gate against the numbers of scope.
-func (g Gate) eval(scope GateScope) (GateOutcome, error) {
-	out := GateOutcome{Gate: g.Text}
-	var details []string
-	for _, all := range g.anyOf {
-		holds := true
-		for _, c := range all {
-			ok, detail, err := c.eval(scope(c))
-			if err != nil {
-				return out, err
-			}
-			holds = holds && ok
-			if !slices.Contains(details, detail) {
-				details = append(details, detail)
-			}
-		}
-		out.OK = out.OK || holds
-	}
-	out.Detail = strings.Join(details, "; ")
-	return out, nil
 }
 
 // eval compares one number. A condition on a missing number does not hold.
@@ -272,10 +249,8 @@ const nonInferior = "non-inferior"
 // CheckMargin rejects gates on equivalence if no margin is given.
 func CheckMargin(gates []Gate, margin float64) error {
 	for _, g := range gates {
-		for _, c := range slices.Concat(g.anyOf...) {
-			if c.word && margin == 0 && (c.Name == compare.Equivalent || c.Name == nonInferior) {
-				return usage.Mark(deem.WithHint(fmt.Errorf("gate %q: within which margin?", g.Text), "add --margin 1pp"))
-			}
+		if c := g.condition; c.word && margin == 0 && (c.Name == compare.Equivalent || c.Name == nonInferior) {
+			return usage.Mark(deem.WithHint(fmt.Errorf("gate %q: within which margin?", g.Text), "add --margin 1pp"))
 		}
 	}
 	return nil
@@ -320,20 +295,18 @@ func (g Gate) Caution(d compare.Difference) string {
 	if d.Estimate == nil {
 		return ""
 	}
-	for _, c := range slices.Concat(g.anyOf...) {
-		want, err := c.wanted(GatePoints)
-		if c.Name != "overall" || c.Quoted || c.Part != "lo" || c.op[0] != '>' || err != nil || want > 0 {
-			continue
-		}
-		chance := passesUnchanged(*d.Estimate, want)
-		if chance >= rarePass {
-			continue
-		}
-		return fmt.Sprintf("a system that did not change passes %s %s %spp in %.0f%% of cases with these %d items; "+
-			"--margin with the gate non-inferior asks for less, and deem plan --margin says how many items it takes",
-			c.title(), c.op, strconv.FormatFloat(100*want, 'g', 4, 64), 100*chance, d.N)
+	c := g.condition
+	want, err := c.wanted(GatePoints)
+	if c.Name != "overall" || c.Quoted || c.Part != "lo" || c.op[0] != '>' || err != nil || want > 0 {
+		return ""
 	}
-	return ""
+	chance := passesUnchanged(*d.Estimate, want)
+	if chance >= rarePass {
+		return ""
+	}
+	return fmt.Sprintf("a system that did not change passes %s %s %spp in %.0f%% of cases with these %d items; "+
+		"--margin with the gate non-inferior asks for less, and deem plan --margin says how many items it takes",
+		c.title(), c.op, strconv.FormatFloat(100*want, 'g', 4, 64), 100*chance, d.N)
 }
 
 // passesUnchanged returns the probability that the lower end of the interval of a difference
@@ -399,25 +372,23 @@ func Gates(gates []Gate, run store.Run, r report.Report) ([]GateOutcome, error) 
 // may be one.
 func CheckGates(gates []Gate, categories []string) error {
 	for _, g := range gates {
-		for _, c := range slices.Concat(g.anyOf...) {
-			names := categories
-			if categories == nil {
-				names = []string{c.Name}
-			}
-			// A report with every number that a report over these categories may have.
-			all := report.Figures{Judged: new(stat.Estimate), Items: 1}
-			r := report.Report{Items: 1, Judged: 1, Metrics: []report.Figures{all}}
-			for _, name := range names {
-				r.Categories = append(r.Categories, report.Category{Name: name, Figures: all})
-			}
-			n := ReportScope(r)(c)
-			_, err := c.wanted(n.What)
-			if n.Absent != "" {
-				err = errors.New(n.Absent)
-			}
-			if err != nil {
-				return usage.Mark(fmt.Errorf("gate %q: %w", g.Text, err))
-			}
+		c, names := g.condition, categories
+		if categories == nil {
+			names = []string{c.Name}
+		}
+		// A report with every number that a report over these categories may have.
+		all := report.Figures{Judged: new(stat.Estimate), Items: 1}
+		r := report.Report{Items: 1, Judged: 1, Metrics: []report.Figures{all}}
+		for _, name := range names {
+			r.Categories = append(r.Categories, report.Category{Name: name, Figures: all})
+		}
+		n := ReportScope(r)(c)
+		_, err := c.wanted(n.What)
+		if n.Absent != "" {
+			err = errors.New(n.Absent)
+		}
+		if err != nil {
+			return usage.Mark(fmt.Errorf("gate %q: %w", g.Text, err))
 		}
 	}
 	return nil

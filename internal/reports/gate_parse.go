@@ -27,29 +27,15 @@ func ParseGates(texts []string) ([]Gate, error) {
 
 // parseGate parses one gate.
 func parseGate(s string) (Gate, error) {
-	g := Gate{Text: s}
 	p := gateParser{text: s}
-	for {
-		var all []GateCondition
-		for {
-			c, err := p.condition()
-			if err != nil {
-				return g, err
-			}
-			all = append(all, c)
-			if !p.word("and") {
-				break
-			}
-		}
-		g.anyOf = append(g.anyOf, all)
-		if p.word("or") {
-			continue
-		}
-		if p.skip(); p.at < len(s) {
-			return g, p.fault(p.at, `"and", "or" or the end`)
-		}
-		return g, nil
+	c, err := p.condition()
+	if err != nil {
+		return Gate{}, err
 	}
+	if p.skip(); p.at < len(s) {
+		return Gate{}, p.fault(p.at, "the end: each condition is a gate of its own")
+	}
+	return Gate{Text: s, condition: c}, nil
 }
 
 // A gateParser reads a gate from left to right.
@@ -71,22 +57,11 @@ func (p *gateParser) fault(at int, wanted string) error {
 		found = strconv.Quote(rest) + " stands there"
 	}
 	err := fmt.Errorf("gate %q: character %d: wanted %s, but %s", p.text, utf8.RuneCountInString(p.text[:at])+1, wanted, found)
-	return deem.WithHint(err, "a gate looks like 'overall >= -1pp', 'unjudged <= 1%%', 'p < 0.05 and overall > 0' or 'better or equivalent'")
+	return deem.WithHint(err, "a gate looks like 'overall >= -1pp', 'unjudged <= 1%%', 'p < 0.05' or 'better'; several gates are --gate 'p < 0.05' --gate 'overall > 0'")
 }
 
 // gateEnds are the characters at which a name without quotes ends.
 const gateEnds = " \t<>=!\"'"
-
-// word consumes the given word if it is next.
-func (p *gateParser) word(w string) bool {
-	p.skip()
-	rest, ok := strings.CutPrefix(p.text[p.at:], w)
-	if !ok || rest != "" && !strings.ContainsRune(gateEnds, rune(rest[0])) {
-		return false
-	}
-	p.at += len(w)
-	return true
-}
 
 // condition parses NAME OP NUMBER.
 func (p *gateParser) condition() (GateCondition, error) {

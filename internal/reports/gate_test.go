@@ -63,10 +63,6 @@ func TestGates(t *testing.T) {
 		{"p < 0.05", false, "p is 0.091"},
 		{`"p" == 50pp`, true, ""},
 		{`"p".p < 1`, false, "there is no p-value"},
-		{"p < 0.05 and overall > 0", false, "p is 0.091; overall is 2.60 pp"},
-		{"p < 0.05 or overall > 0", true, ""},
-		{"p < 0.05 and overall > 0 or wins > losses", false, "character"},
-		{"p < 0.05 and wins > 100 or losses < 30 and ties != 0", true, "losses is 27"},
 		{"unjudged <= 1%", true, "unjudged is 1.00%"},
 		{"unjudged < 0.01", false, ""},
 		{"score >= 70%", true, ""},
@@ -81,9 +77,7 @@ func TestGates(t *testing.T) {
 	} {
 		gates, err := reports.ParseGates([]string{tt.gate})
 		if err != nil {
-			if tt.want != "character" || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("parse %q: %v", tt.gate, err)
-			}
+			t.Errorf("parse %q: %v", tt.gate, err)
 			continue
 		}
 		got, err := reports.HoldGates(gates, scope)
@@ -106,9 +100,9 @@ func TestBadGates(t *testing.T) {
 		"overall >= 1..2":                 `character 12: wanted a number`,
 		"overall >= 1e999":                `character 12: wanted a number`,
 		"overall >= 1ppx":                 `character 15: wanted a blank, "pp" or "%"`,
-		"overall >= 1pp overall > 0":      `character 16: wanted "and", "or" or the end`,
-		"overall >= 1pp and":              `character 19: wanted`,
-		"überall >= 1pp und overall >= 0": `character 16: wanted "and", "or" or the end`,
+		"overall >= 1pp overall > 0":      `character 16: wanted the end: each condition is a gate of its own`,
+		"p < 0.05 and overall > 0":        `character 10: wanted the end: each condition is a gate of its own, but "and overall > 0" stands there`,
+		"überall >= 1pp und overall >= 0": `character 16: wanted the end: each condition is a gate of its own`,
 		`"multi hop >= 1pp`:               `character 1: wanted a closing quote`,
 		`"multi hop".x >= 1pp`:            `character 12: wanted .lo, .hi`,
 		"overall >= 1%":                   `character 12: overall is a difference of percentages: write 1pp`,
@@ -158,19 +152,18 @@ func TestCheckReport(t *testing.T) {
 		early, late string // the errors before and after categories are known
 	}{
 		{"overall >= 70%", "", ""},
-		{"overall.lo >= 0.7 and unjudged <= 1% or score.n > 100", "", ""},
 		{"n >= 100", "", ""},
 		{`"n" >= 70%`, "", ""},
 		{`"multi hop".strict >= 70%`, "", ""},
 		{"zh.n >= 3", "", ""},
 		{"overall >= 70", "character 12: overall is a share from 0 to 1: write 70% for a percentage", "write 70%"},
 		{"overall >= 1pp", "overall is a share and no difference: write 1%", "write 1%"},
-		{"unjudged <= 1% or zh >= 5", "character 25: zh is a share from 0 to 1: write 5%", "write 5%"},
+		{"zh >= 5", "character 7: zh is a share from 0 to 1: write 5%", "write 5%"},
 		{"n >= 5%", "n is a plain number: write it without %", "without %"},
 		{"overall.p < 0.05", "a score has no p; it has lo, hi, n and strict", "a score has no p"},
 		{"overal >= 3", "overal is a share from 0 to 1", `did you mean "overall"?`},
 		{"overal >= 3%", "", `there is no category "overal"; did you mean "overall"?`},
-		{"overall >= 3% or z >= 3%", "", `there is no category "z"`},
+		{"z >= 3%", "", `there is no category "z"`},
 	} {
 		gates, err := reports.ParseGates([]string{tt.gate})
 		if err != nil {
@@ -191,7 +184,7 @@ func TestCheckReport(t *testing.T) {
 
 // Any text is either a valid gate or rejected with a position inside it.
 func FuzzParseGate(f *testing.F) {
-	for _, s := range []string{"overall >= -1pp", `"a b".lo < 5% and p < 0.05 or x == 1`, "'", "é>=1", "a.lo.hi>1"} {
+	for _, s := range []string{"overall >= -1pp", `"a b".lo < 5%`, "p < 0.05 and x == 1", "'", "é>=1", "a.lo.hi>1"} {
 		f.Add(s)
 	}
 	c := gated()

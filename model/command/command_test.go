@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -419,26 +418,6 @@ func BenchmarkComplete(b *testing.B) {
 			}
 		}
 	})
-}
-
-// A program that reads its input and does not exit is killed in time, together with its
-// children, which also hold its standard error open.
-func TestTellEnds(t *testing.T) {
-	t.Parallel()
-	sh, err := exec.LookPath("sh")
-	if err != nil {
-		t.Skip("no shell")
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	begun := time.Now()
-	err = command.Tell(ctx, []string{sh, "-c", "trap '' TERM INT; echo busy >&2; sleep 60; sleep 60"}, make([]byte, 1<<20))
-	if err == nil || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "did not end in time") {
-		t.Errorf("error %v", err)
-	}
-	if took := time.Since(begun); took > 10*time.Second {
-		t.Errorf("it took %v", took)
-	}
 }
 
 // A program that is killed while it restarts is started once more, and the run continues. A

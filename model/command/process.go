@@ -9,14 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"time"
 
 	"deem"
-	"deem/internal/wire"
 )
 
 // grace is how long a process may take to exit after its input is closed, and again after
@@ -270,22 +268,4 @@ func (t *tail) said() string {
 		return ""
 	}
 	return ": " + clip(t.clean(text))
-}
-
-// Tell starts a program, writes text to its standard input, and waits for it to exit. If
-// ctx is done first, it kills the program and its children.
-func Tell(ctx context.Context, command []string, text []byte) error {
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // The user names it.
-	errs := tail{log: func(string) {}, clean: wire.RedactEnv(os.Environ())}
-	cmd.Stdin, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(text), &errs, grace
-	cmd.Cancel = func() error { kill(cmd); return nil }
-	ownGroup(cmd)
-	err := cmd.Run()
-	if ctx.Err() != nil {
-		err = fmt.Errorf("it did not end in time: %w", ctx.Err())
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w%s", strings.Join(command, " "), err, errs.said())
-	}
-	return nil
 }
