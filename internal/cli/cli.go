@@ -184,7 +184,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.observed(a.runCommand()), hiding(a.planCommand(), "queue", "record", "yes", "dry-run"), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
-		hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.compareCommand(), a.rankCommand(), a.retrievalCommand(), a.agreeCommand(), a.labelsCommand(), a.labelCommand(), a.cascadeCommand(),
+		hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.compareCommand(), a.retrievalCommand(), a.agreeCommand(), a.labelsCommand(), a.labelCommand(), a.cascadeCommand(),
 		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(), a.migrateCommand(),
 		a.workerCommand(), a.queueCommand(), a.claimsCommand(), a.runsCommand(), a.rmCommand(), a.tagCommand(), a.renameCommand(),
 	)
@@ -447,7 +447,7 @@ COMMANDS
   deem compare  compare runs item by item             deem rejudge  check and rescore published results
   deem agree    compare a judge with human labels     deem labels   store human labels
   deem label    label items in the terminal           deem runs     release reserved money
-  deem claims   check a table of percentages          deem rank     rank systems compared in pairs
+  deem claims   check a table of percentages          deem version  print the version
   deem probe    stress-test a judge                   deem cascade  cheap judges first, with a guarantee
   deem export   write a run in another format         deem verify   check a run file
   deem list     benchmarks, judges, runs, ...         deem keygen   keys to sign run files with
@@ -455,7 +455,7 @@ COMMANDS
   deem serve    web page and HTTP API                 deem worker   judge for a shared database
   deem queue    runs that workers judge               deem migrate-store  copy runs into another database
   deem rename   give a run a name; also deem tag      deem rm       delete runs
-  deem version  print the version                     deem retrieval  score ranked lists of documents
+  deem retrieval  score ranked lists of documents
   deem completion SHELL, deem help COMMAND, deem COMMAND --help-all
 
 Start with "deem demo", then "deem run --data answers.jsonl".

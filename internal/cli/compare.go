@@ -22,6 +22,7 @@ import (
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
+	"deem/judge"
 	"deem/report"
 )
 
@@ -33,6 +34,11 @@ Runs are named as in "deem report", optionally with a name for the system:
 "deem compare rag=last~1 memory=last". Items are paired by their ids. Runs that differ in
 more than the system (another judge, other items, other references) are compared only
 with --anyway.
+
+Runs of a pairwise judge each compare two systems already, so their systems are ranked
+instead, one run or more: by a Bradley-Terry model with ties and an order effect, whose
+intervals allow for clusters. Systems are named after their files, or as the argument says:
+"deem compare rag:memory=last~1 memory:plain=last".
 
 With --baseline FILE the baseline is a report written by "deem report --json", for a run
 that is no longer stored. It has no items, so nothing can be paired.
@@ -78,7 +84,8 @@ func (a *app) compareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "compare BASELINE RUN... [flags]", Short: "compare runs item by item", Long: compareHelp,
 		Example: "  deem compare last~1 last\n  deem compare rag=last~1 memory=last --gate 'overall.lo >= -1pp' --html compare.html\n" +
-			"  deem report last~1 --json > baseline.json\n  deem compare last --baseline baseline.json",
+			"  deem report last~1 --json > baseline.json\n  deem compare last --baseline baseline.json\n" +
+			"  deem compare rag:memory=last~1 memory:plain=last   # of a pairwise judge",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.compare(cmd.Context(), args, o) },
 	}
 	fs := cmd.Flags()
@@ -116,8 +123,9 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if saved == nil && o.baseline != "" {
 		args = append([]string{o.baseline}, args...)
 	}
-	if len(args) < 2 && (saved == nil || len(args) < 1) {
-		return usage.Mark(deem.WithHint(fmt.Errorf("deem compare needs two or more runs, not %s", words.Count(len(args), "argument")), "deem compare last~1 last"))
+	tooFew := usage.Mark(deem.WithHint(fmt.Errorf("deem compare needs two or more runs, not %s", words.Count(len(args), "argument")), "deem compare last~1 last"))
+	if len(args) < 1 {
+		return tooFew
 	}
 	if o.Examples < 1 {
 		return usage.Errorf("--show %d: at least one item is listed", o.Examples)
@@ -141,6 +149,12 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 			return usage.Errorf("run %s is named twice", run.ID)
 		}
 		runs = append(runs, reports.Compared{Run: run, Name: name})
+	}
+	if saved == nil && !slices.ContainsFunc(runs, func(r reports.Compared) bool { return reports.SpecOf(r.Run).Kind != judge.KindPairwise }) {
+		return a.rank(ctx, st, runs, o)
+	}
+	if len(args) < 2 && saved == nil {
+		return tooFew
 	}
 	if runs, err = reports.NameRuns(runs); err != nil {
 		return err
