@@ -63,6 +63,7 @@ const (
 	Empty         Kind = "empty"         // the reply has no text
 	OutOfRange    Kind = "out_of_range"  // a number is outside its scale
 	Contradictory Kind = "contradictory" // the reply gives two labels, and neither is final
+	Quote         Kind = "quote"         // the reply quotes what the response does not say
 	Unsure        Kind = "unsure"        // the judge abstained
 	Provider      Kind = "provider"      // the vendor returned an error
 	Timeout       Kind = "timeout"       // no answer in time
@@ -74,7 +75,7 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		Unparseable, Refused, Truncated, Empty, OutOfRange,
-		Contradictory, Unsure, Provider, Timeout, Budget, Input,
+		Contradictory, Quote, Unsure, Provider, Timeout, Budget, Input,
 	}
 }
 

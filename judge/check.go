@@ -101,8 +101,10 @@ func (x *decoder) checkReadings() {
 			x.badKey("read", "the way %q reads numbers, and this judge has labels", r.How)
 		case r.How == "pattern" && len(d.Aspects) > 1:
 			x.badKey("read", "the way \"pattern\" reads one number, and this judge has %d aspects", len(d.Aspects))
-		case r.Line != "" && r.How != "label":
-			x.badKey("read", "line is for the way \"label\", and this reading uses %q", r.How)
+		case r.Line != "" && (r.How != "label" && r.How != "json" || ofAspects):
+			x.badKey("read", "line is for labels read by \"label\" or \"json\", and this reading uses %q", r.How)
+		case d.Quotes && (r.How != "json" || r.Line != ""):
+			x.badKey("quotes", "quotes are read from JSON, and this reading uses %q; read it with json, and without a line", r.How)
 		case (r.Pattern != "") != (r.How == "pattern"):
 			x.badKey("read", "a pattern and the way \"pattern\" need each other, as {how: pattern, pattern: 'Verdict: (yes|no)'}")
 		default:

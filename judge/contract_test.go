@@ -196,12 +196,12 @@ func TestPatternJudge(t *testing.T) {
 		}
 	}
 	for read, want := range map[string]string{
-		"{how: pattern}":                       "need each other",
-		"{how: label, pattern: '(a)'}":         "need each other",
-		"{how: pattern, pattern: 'a'}":         "has 0 groups",
-		"{how: pattern, pattern: '('}":         "missing closing",
-		"{how: label, line: 'VERDICT'}":        "has no {label}",
-		"{how: json, line: 'VERDICT {label}'}": `line is for the way "label"`,
+		"{how: pattern}":                        "need each other",
+		"{how: label, pattern: '(a)'}":          "need each other",
+		"{how: pattern, pattern: 'a'}":          "has 0 groups",
+		"{how: pattern, pattern: '('}":          "missing closing",
+		"{how: label, line: 'VERDICT'}":         "has no {label}",
+		"{how: exact, line: 'VERDICT {label}'}": `line is for labels`,
 	} {
 		_, err := Parse("x.yaml", []byte("name: x\nprompt: '{response}'\nlabels: {a: 1, b: 0}\nread: "+read+"\n"), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {

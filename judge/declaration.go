@@ -57,6 +57,10 @@ type Declaration struct {
 	// Readings are the parsers of a reply, by name: upstream, strict.
 	Readings map[string]Reader `json:"readings"`
 
+	// Quotes means that the judge must quote the response under "quote", and that a verdict
+	// with a quote that does not stand in the response is a failure.
+	Quotes bool `json:"quotes,omitempty"`
+
 	// FailuresWrong means that the published program counts an unreadable reply as
 	// wrong. deem does not, and shows that program's score next to its own.
 	FailuresWrong bool `json:"failures_wrong,omitempty"`
@@ -136,8 +140,9 @@ type Reader struct {
 	// How is the parser: label, json, pattern, exact, ladder, loads or last.
 	How string `json:"how"`
 
-	// Line is the last line that the prompt demands, for the parser "label", with {label}
-	// for the label; "" means that the prompt demands the label alone.
+	// Line is the last line that the prompt demands, with {label} for the label. For the
+	// parser "label", "" means that the prompt demands the label alone. The parser "json"
+	// accepts it from models that are not held to JSON.
 	Line string `json:"line,omitempty"`
 
 	// Pattern is the regular expression of the parser "pattern". Its group matches the
@@ -198,9 +203,47 @@ func (d *Declaration) defaultReading() string {
 	return Strict
 }
 
+// Sees returns what the prompt shows beside the response: question, reference, context. A
+// field of the item counts as context.
+func (d *Declaration) Sees() []string {
+	seen := map[string]bool{}
+	for _, source := range []string{d.System, d.Prompt} {
+		t, err := parseTemplate(source, d.Slots)
+		if err != nil {
+			continue
+		}
+		for _, s := range t.slots() {
+			from := []string{s.slot}
+			if declared, ok := d.Slots[s.slot]; ok {
+				from = declared.From
+			}
+			for _, name := range from {
+				_, field := fieldName(name)
+				_, turn := turnOf(name)
+				switch {
+				case name == "question":
+					seen[name] = true
+				case strings.HasPrefix(name, "reference"):
+					seen["reference"] = true
+				case field && len(from) > 1 && from[len(from)-1] == "references": // the reference in another form
+				case field || turn:
+					seen["context"] = true
+				}
+			}
+		}
+	}
+	var list []string
+	for _, name := range []string{"question", "reference", "context"} {
+		if seen[name] {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
 // Fields returns the fields of items that the slots use, so that a dataset reader can look
-// for them. A "?" is appended to a field that is optional because another source can
-// replace it.
+// for them. A "?" is appended to a field that is optional because another source or
+// a default can replace it.
 func (d *Declaration) Fields() []string {
 	var names []string
 	add := func(name string, optional bool) {
@@ -215,7 +258,7 @@ func (d *Declaration) Fields() []string {
 	for _, s := range d.Slots {
 		for _, from := range s.From {
 			if name, ok := fieldName(from); ok {
-				add(name, len(s.From) > 1)
+				add(name, len(s.From) > 1 || s.Default != nil)
 			}
 		}
 	}

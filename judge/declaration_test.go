@@ -118,7 +118,7 @@ func TestInvalidJudgesSayWhereAndWhy(t *testing.T) {
 		schema   bool // the schema detects it too
 	}{
 		{"unknown key", "labels:", "lables:", `judge.yaml:7: a judge has no key "lables"; did you mean "labels"?`, true},
-		{"unknown key far off", "about:", "zzz:", `judge.yaml:2: a judge has no key "zzz"; it has about, aspects, criteria, date, failures, labels, licence, name, params, pass, prompt, read, slots, source, system, vendor, votes`, true},
+		{"unknown key far off", "about:", "zzz:", `judge.yaml:2: a judge has no key "zzz"; it has about, aspects, criteria, date, failures, labels, licence, name, params, pass, prompt, quotes, read, slots, source, system, vendor, votes`, true},
 		{"key twice", "  so-so: 0.5", "  rude: 0.5", `judge.yaml:10: labels has the key "rude" twice`, true},
 		{"unknown slot", "{response}", "{respons}", `judge.yaml:6: the prompt uses the slot {respons}, which is not declared; did you mean {response}?`, false},
 		{"unknown slot far off", "{response}", "{xyz} {response}", `judge.yaml:6: the prompt uses the slot {xyz}, which is not declared; declare it under slots, or write {{xyz}} for braces`, false},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -86,6 +87,7 @@ func Parse(name string, data []byte, read func(string) ([]byte, error)) (*Declar
 		"pass":     x.readPass,
 		"read":     x.readReadings,
 		"failures": x.readFailures,
+		"quotes":   x.readQuotes,
 		"params":   x.readParams,
 	})
 	x.check(n)
@@ -434,6 +436,15 @@ func (x *decoder) reader(n *yaml.Node) Reader {
 	return r
 }
 
+func (x *decoder) readQuotes(n *yaml.Node) {
+	var s string
+	x.str(n, "quotes", &s)
+	if s != "required" {
+		x.bad(n, "quotes is %q; it is \"required\", or left out", s)
+	}
+	x.d.Quotes = true
+}
+
 func (x *decoder) readFailures(n *yaml.Node) {
 	var s string
 	x.str(n, "failures", &s)
@@ -466,19 +477,22 @@ func (x *decoder) readParams(n *yaml.Node) {
 	}
 }
 
-//go:embed judges/*.yaml prompts/*.txt
+//go:embed judges prompts/*.txt
 var files embed.FS
 
 // Builtins returns the names of the built-in judges, sorted.
 func Builtins() []string {
-	entries, err := files.ReadDir("judges")
+	var names []string
+	err := fs.WalkDir(files, "judges", func(file string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			names = append(names, strings.TrimSuffix(strings.TrimPrefix(file, "judges/"), ".yaml"))
+		}
+		return err
+	})
 	if err != nil {
 		panic(err) // The folder is part of the program.
 	}
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = strings.TrimSuffix(e.Name(), ".yaml")
-	}
+	slices.Sort(names)
 	return names
 }
 
@@ -489,7 +503,7 @@ func Builtin(name string) (*Declaration, bool) {
 	if err != nil {
 		return nil, false
 	}
-	d, err := Parse(file, data, func(prompt string) ([]byte, error) { return files.ReadFile(path.Join("judges", prompt)) })
+	d, err := Parse(file, data, func(prompt string) ([]byte, error) { return files.ReadFile(path.Join(path.Dir(file), prompt)) })
 	if err != nil {
 		panic("judge: " + err.Error()) // The file is part of the program, and a test reads it.
 	}

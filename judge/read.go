@@ -203,13 +203,40 @@ func readLabel(p *declaredProtocol, r Reader, it deem.Item, reply string) (found
 }
 
 func readJSONLabel(p *declaredProtocol, r Reader, it deem.Item, reply string) (found, error) {
+	if r.Line != "" && !startsObject(reply) && !startsObject(Answer(reply)) {
+		return readLabel(p, r, it, reply) // The vendor does not hold its models to JSON.
+	}
 	key := cmp.Or(r.Key, "label")
 	o, err := ReadObject(it, reply, key)
 	if err != nil {
 		return found{}, err
 	}
+	if err := p.checkQuote(it, o); err != nil {
+		return found{}, err
+	}
 	f, err := o.Label(key, p.decl.labelNames())
 	return found{label: f.Label, start: f.Start, whole: true, reason: reasonIn(o, r)}, err
+}
+
+// startsObject reports whether a text begins with a JSON object, possibly in a fence.
+func startsObject(s string) bool { return strings.HasPrefix(unfenced(text.Strip(s)), "{") }
+
+// quoteKey is the key of the quote from the response.
+const quoteKey = "quote"
+
+// checkQuote checks the quote that a judge must give as evidence. An empty response has
+// nothing to quote.
+func (p *declaredProtocol) checkQuote(it deem.Item, o *Object) error {
+	quote := text.Strip(o.Text(quoteKey))
+	switch {
+	case !p.decl.Quotes || quote == "" && text.Strip(it.Response) == "":
+		return nil
+	case quote == "":
+		return deem.Failf(deem.Quote, "the reply quotes nothing of the response")
+	case !strings.Contains(squeeze(it.Response), squeeze(quote)):
+		return deem.Failf(deem.Quote, "the response does not say %q", clip(quote))
+	}
+	return nil
 }
 
 func readJSONNumbers(p *declaredProtocol, r Reader, it deem.Item, reply string) (found, error) {
@@ -219,6 +246,9 @@ func readJSONNumbers(p *declaredProtocol, r Reader, it deem.Item, reply string) 
 	}
 	o, err := ReadObject(it, reply, names...)
 	if err != nil {
+		return found{}, err
+	}
+	if err := p.checkQuote(it, o); err != nil {
 		return found{}, err
 	}
 	f := found{numbers: map[string]float64{}, whole: true, reason: reasonIn(o, r)}

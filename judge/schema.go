@@ -129,6 +129,9 @@ func (d *Declaration) schema() string {
 	if reason := d.Readings[d.defaultReading()].Reason; reason != "" {
 		list = append(list, property{reason, `{"type":"string"}`})
 	}
+	if d.Quotes {
+		list = append(list, property{quoteKey, `{"type":"string"}`})
+	}
 	list = append(list, d.verdictProperties()...)
 	if d.Criteria == nil || d.Criteria.each() {
 		return objectSchema(list)

@@ -3,6 +3,7 @@ package catalog
 import (
 	"deem/internal/benchmark"
 	"deem/judge"
+	"deem/judge/pairwise"
 	"deem/judge/rule"
 )
 
@@ -11,6 +12,12 @@ type Listed struct {
 	Name  string `json:"name"`
 	Kind  string `json:"kind,omitempty"` // "rule", "metric" or "model": how it judges
 	About string `json:"about"`
+
+	// Sees lists what the judge is shown beside the response: question, reference, context.
+	// Tokens is the length of its prompt without the texts of an item, at four bytes each;
+	// 0 for a judge without a model, or with several prompts.
+	Sees   []string `json:"sees,omitempty"`
+	Tokens int      `json:"tokens,omitempty"`
 
 	// Origin says who published the judge, if that is known.
 	benchmark.Origin
@@ -51,13 +58,15 @@ func ruleKind(name string) string {
 func Judges() []Listed {
 	var list []Listed
 	for _, name := range ruleNames() {
-		list = append(list, Listed{Name: name, Kind: ruleKind(name), About: ruleAbout(name)})
+		list = append(list, Listed{Name: name, Kind: ruleKind(name), About: ruleAbout(name), Sees: []string{"reference"}})
 	}
 	for _, name := range judge.Builtins() {
 		d, _ := judge.Builtin(name)
-		list = append(list, Listed{Name: name, Kind: "model", About: d.About})
+		list = append(list, listedModel(name, d.About, d))
 	}
-	list = append(list, Listed{Name: judge.KindPairwise, Kind: "model", About: "which of two responses is better, asked in both orders (--other; docs/panel.md)"})
+	pair := listedModel(judge.KindPairwise, "which of two responses is better, asked in both orders (--other; docs/panel.md)", pairwise.Declaration())
+	pair.Sees = []string{"question", "reference"} // The field that it shows is the other response.
+	list = append(list, pair)
 	for _, b := range benchmark.All() {
 		for _, name := range b.Judges {
 			kind := "model"
@@ -65,6 +74,9 @@ func Judges() []Listed {
 				kind = "rule"
 			}
 			l := Listed{Name: name, Kind: kind, About: "the judge of " + b.Name + ": " + b.About}
+			if j, err := b.Judge(name, benchmark.Options{}); err == nil && j.Protocol != nil && j.Protocol.Spec().Declaration != nil {
+				l = listedModel(name, l.About, j.Protocol.Spec().Declaration)
+			}
 			if b.Origin != nil {
 				l.Origin = b.Origin(name)
 			}
@@ -78,4 +90,10 @@ func Judges() []Listed {
 		}
 	}
 	return list
+}
+
+// listedModel returns the entry of a judge that asks a model.
+func listedModel(name, about string, d *judge.Declaration) Listed {
+	const bytesPerToken = 4
+	return Listed{Name: name, Kind: "model", About: about, Sees: d.Sees(), Tokens: (len(d.System) + len(d.Prompt) + bytesPerToken - 1) / bytesPerToken}
 }

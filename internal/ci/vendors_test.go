@@ -138,10 +138,11 @@ func verdict(prompt string) string {
 	for _, words := range [][3]string{
 		{"relevance", `{"reasoning": "As it should be.", "correctness": 9, "relevance": 9}`, `{"reasoning": "Another day.", "correctness": 2, "relevance": 9}`},
 		{"CORRECT or WRONG", `{"reason": "As it should be.", "label": "CORRECT"}`, `{"reason": "Another day.", "label": "WRONG"}`},
+		{`"verdict": "CORRECT or INCORRECT"`, `{"reason": "As it should be.", "verdict": "CORRECT"}`, `{"reason": "Another day.", "verdict": "INCORRECT"}`},
 		{"INCORRECT", "CORRECT", "INCORRECT"},
 		{"then the label, SAME", `{"why": "As it should be.", "label": "SAME"}`, `{"why": "Another day.", "label": "DIFFERENT"}`},
 		{"DIFFERENT", "SAME", "DIFFERENT"},
-		{"SECOND or TIE", "FIRST", "SECOND"},
+		{"VERDICT: SECOND", "VERDICT: FIRST", "VERDICT: SECOND"},
 		{"Reply with a JSON object", `{"reason": "As it should be.", "label": "right"}`, `{"reason": "Another day.", "label": "wrong"}`},
 	} {
 		if strings.Contains(prompt, words[0]) {

@@ -120,7 +120,7 @@ func (a *app) configure(flags *pflag.FlagSet) error {
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		c.bad(root.Line, "the file wants keys and values, as \"judge: universal\"")
+		c.bad(root.Line, "the file wants keys and values, as \"judge: grade\"")
 		return c.problems.Err()
 	}
 	known := []string{providersKey}

@@ -36,7 +36,7 @@ EXIT STATUS
 
 func (a *app) doctorCommand() *cobra.Command {
 	var o catalog.ModelOptions
-	judge := "universal"
+	judge := "grade"
 	cmd := &cobra.Command{
 		Use: "doctor [flags]", Short: "check store, keys and model", Long: doctorHelp, Args: atMost(0),
 		Example: "  deem doctor\n  deem doctor --model openai:gpt-4o-mini\n  deem doctor --model ollama:llama3.2",

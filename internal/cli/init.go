@@ -100,7 +100,7 @@ data: answers.jsonl          # or a list of files: JSONL, JSON, CSV, Parquet, .g
 #   response: output
 
 judge: match                 # deem list judges; or a YAML file of your own
-# judge: universal
+# judge: grade
 # model: openai:gpt-4o-mini  # OPENAI_API_KEY comes from the environment
 # base_url: http://127.0.0.1:11434/v1   # an OpenAI-compatible server of your own
 # reading: strict            # upstream (as published) or strict

@@ -28,7 +28,7 @@ import (
 const listHelp = `List benchmarks, judges, models, formats, runs or schemas.
 
   deem list benchmarks   benchmarks that deem run knows, where to get their files, licences
-  deem list judges       judges, and whether they ask a model; --all adds text metrics
+  deem list judges       the usual judges, what each decides and sees; --all lists every judge
   deem list models       providers, and the models for tests
   deem list formats      file formats, and the columns that are recognised
   deem list runs         runs in the database; the first is "last", the second "last~1"
@@ -58,17 +58,20 @@ func (a *app) listCommand() *cobra.Command {
 				return a.listRuns(cmd.Context(), all)
 			case what == "schemas" && a.json:
 				return writeJSON(a.out, map[string]json.RawMessage{"judge": judge.Schema, "deem.yaml": configSchema})
+			case what == "judges" && !all && !a.json:
+				a.listJudges()
+				return nil
 			default:
-				return a.list(what, all)
+				return a.list(what)
 			}
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "runs: include runs over probes and runs without a record, which \"last\" does not count; judges: include text metrics, such as f1 and rougeL")
+	cmd.Flags().BoolVar(&all, "all", false, "runs: include runs over probes and runs without a record, which \"last\" does not count; judges: list every judge, those of benchmarks and text metrics too")
 	return cmd
 }
 
 // list prints judges, models, formats or the names of schemas.
-func (a *app) list(what string, all bool) error {
+func (a *app) list(what string) error {
 	var things []catalog.Listed
 	add := func(name, kind, about string) {
 		things = append(things, catalog.Listed{Name: name, Kind: kind, About: about})
@@ -76,9 +79,6 @@ func (a *app) list(what string, all bool) error {
 	switch what {
 	case "judges":
 		things = catalog.Judges()
-		if !all && !a.json {
-			things = slices.DeleteFunc(things, func(j catalog.Listed) bool { return j.Kind == "metric" })
-		}
 	case "models":
 		for _, v := range a.env.Vendors() {
 			about := v.About
@@ -122,12 +122,51 @@ func (a *app) list(what string, all bool) error {
 		fmt.Fprintf(a.out, "%-*s  %s%s\n", width, t.Name, kind, t.About)
 	}
 	if what == "judges" {
-		if !all {
-			fmt.Fprintln(a.out, "\nText metrics, such as f1 and rougeL: deem list judges --all.")
-		}
 		fmt.Fprintln(a.out, "\nA YAML file is a judge too: deem init --judge my-judge.yaml writes one to start from.\nA file of kind panel, repeat, cascade or pairwise makes one judge of others (docs/panel.md, docs/cascade.md).")
 	}
 	return nil
+}
+
+// usualJudges are the judges that most people need, with what each decides in a few words.
+var usualJudges = [][2]string{
+	{"match", "right, wrong or unsure; offline, the default"},
+	{"exact", "the response equals a reference"},
+	{"contains", "a reference occurs in the response"},
+	{"choice", "the option that the response takes"},
+	{"grade", "right or wrong; the default with --model"},
+	{"grade/points", "partial credit from 0 to 10"},
+	{"universal", "right or wrong, as published"},
+	{"rubric", "correctness and relevance, as published"},
+	{"faithful", "is each sentence in the context?"},
+	{"relevant", "is the question answered, right or wrong?"},
+	{"context", "does the context hold the answer?"},
+	{"helpful", "does it help the person who asked?"},
+	{"refusal", "does the response decline?"},
+	{"memory-use", "are stored facts used or contradicted?"},
+	{"safe-instructions", "is every constraint followed?"},
+	{"pairwise", "which of two responses is better?"},
+}
+
+// listJudges prints the usual judges.
+func (a *app) listJudges() {
+	listed := map[string]catalog.Listed{}
+	for _, j := range catalog.Judges() {
+		listed[j.Name] = j
+	}
+	fmt.Fprintf(a.out, "%-17s  %-5s  %6s  %s\n", "judge", "sees", "tokens", "decides")
+	for _, usual := range usualJudges {
+		j := listed[usual[0]]
+		var sees, tokens []string
+		for _, s := range j.Sees {
+			sees = append(sees, strings.ToUpper(s[:1]))
+		}
+		if j.Tokens > 0 {
+			tokens = append(tokens, words.Comma(j.Tokens))
+		}
+		fmt.Fprintf(a.out, "%-17s  %-5s  %6s  %s\n", j.Name, strings.Join(sees, " "), strings.Join(tokens, ""), usual[1])
+	}
+	fmt.Fprintln(a.out, "\nAll see the response; Q question, R reference, C context. Tokens: prompt alone.\n"+
+		"docs/which-judge.md compares them; deem list judges --all lists every judge.")
 }
 
 func (a *app) listBenchmarks() error {

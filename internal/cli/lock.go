@@ -46,8 +46,8 @@ func (a *app) lockCommand() *cobra.Command {
 	var anchor bool
 	cmd := &cobra.Command{
 		Use: "lock [BENCHMARK] --data FILE [flags]", Short: "fix in advance what will be judged", Long: lockHelp,
-		Example: "  deem lock --data answers.jsonl --judge universal --model openai:gpt-4o-mini --gate 'overall.lo >= 65%'\n" +
-			"  deem run --data answers.jsonl --judge universal --model openai:gpt-4o-mini --lock deem.lock",
+		Example: "  deem lock --data answers.jsonl --judge grade --model openai:gpt-4o-mini --gate 'overall.lo >= 65%'\n" +
+			"  deem run --data answers.jsonl --judge grade --model openai:gpt-4o-mini --lock deem.lock",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.setBenchmark(args); err != nil {

@@ -53,7 +53,7 @@ func (a *app) planCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use: "plan [BENCHMARK] --data FILE [flags]", Short: "estimate calls, cost and time of a run", Long: planHelp,
-		Example: "  deem plan --data answers.jsonl --judge universal --model openai:gpt-4o-mini\n" +
+		Example: "  deem plan --data answers.jsonl --judge grade --model openai:gpt-4o-mini\n" +
 			"  deem plan longmemeval --data longmemeval_s.json --responses hyp.jsonl --model openai:gpt-4o-2024-08-06 --rpm 500\n" +
 			"  deem plan --margin 1pp\n  deem plan --split 2000 --from last",
 		Args: atMost(1),

@@ -58,9 +58,9 @@ EXIT STATUS
   4 a gate failed   130 interrupted: finished probes are saved; the same command resumes`
 
 const probeExample = `  deem probe --data answers.jsonl --judge match
-  deem probe --data answers.jsonl --judge universal --model openai:gpt-4o-mini --per-kind 50
+  deem probe --data answers.jsonl --judge grade --model openai:gpt-4o-mini --per-kind 50
   deem probe --data answers.jsonl --judge my-judge.yaml --model openai:gpt-4o-mini --card card.html
-  deem probe --data answers.jsonl --judge universal --model openai:gpt-4o-mini --gate 'vague.hi <= 10%'
+  deem probe --data answers.jsonl --judge grade --model openai:gpt-4o-mini --gate 'vague.hi <= 10%'
   deem probe --judge faithful --model openai:gpt-4o-mini --card faithful.html
   deem probe --data answers.jsonl --judge match --kinds vague,partial --dry-run`
 

@@ -60,7 +60,7 @@ EXIT STATUS
 
 const rejudgeExample = `  deem rejudge results.json
   deem rejudge hyp.jsonl.eval-results-gpt-4o --data longmemeval_s.json --claimed 72.6%
-  deem rejudge results.json --judge universal --model openai:gpt-4o-mini
+  deem rejudge results.json --judge grade --model openai:gpt-4o-mini
   deem rejudge mem0=a.json zep=b.json --judge match --judge locomo/f1
   deem rejudge per_conversation/ --claimed 1223/1540
   deem rejudge answers.csv --map question=q,references=gold,response=output,label=ok`
@@ -188,7 +188,7 @@ func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) erro
 	recorded := func(sys checkedSystem) bool { return sys.set.Trials() > 0 }
 	if len(judgings) == 0 && !slices.ContainsFunc(systems, recorded) {
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: no verdicts were recognised", strings.Join(systems[0].set.Names(), ", "), systems[0].set.Shape),
-			"if a column holds verdicts, --map label=COLUMN names it; otherwise judge the responses with --judge match, or --judge universal --model openai:gpt-4o-mini"))
+			"if a column holds verdicts, --map label=COLUMN names it; otherwise judge the responses with --judge match, or --judge grade --model openai:gpt-4o-mini"))
 	}
 	st, err := a.openStore(ctx)
 	if err != nil {
@@ -395,7 +395,7 @@ func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejud
 		}
 		b, ok := benchmark.All().Named(systems[0].set.Benchmark)
 		if !ok || b.Name == "locomo" {
-			return nil, usage.Mark(deem.WithHint(errors.New("--model says whom to ask, and no --judge says what"), "add --judge universal"))
+			return nil, usage.Mark(deem.WithHint(errors.New("--model says whom to ask, and no --judge says what"), "add --judge grade"))
 		}
 		r.judges = []string{b.Judges[0]}
 	}

@@ -18,7 +18,7 @@ import (
 func lenient(_ context.Context, f *model, req deem.Request) (deem.Reply, error) {
 	p := prompt(req)
 	said := section(p, "response", "model's answer", "model response", "output", "hypothesis")
-	known := words(section(p, "reference", "expected", "ground truth", "correct answer", "question"))
+	known := words(section(p, "reference", "expected", "ground truth", "correct answer", "right answers", "question"))
 	for w := range words(said) {
 		if known[w] {
 			return f.decide(req, f.labels[0]), nil
@@ -43,10 +43,11 @@ func (f *model) decide(req deem.Request, label string) deem.Reply {
 	if !asked {
 		return deem.Reply{Text: label}
 	}
-	text, _ := json.Marshal(struct { // two strings can always be encoded
-		Reason string `json:"reason"`
-		Label  string `json:"label"`
-	}{"said by a fake", label})
+	key := "label"
+	if strings.Contains(prompt(req), `"verdict"`) {
+		key = "verdict"
+	}
+	text, _ := json.Marshal(map[string]string{"reason": "said by a fake", key: label}) // strings can always be encoded
 	return deem.Reply{Text: string(text)}
 }
 
@@ -80,8 +81,8 @@ func section(prompt string, headings ...string) string {
 func heading(line string) (name, rest string, ok bool) {
 	name, rest, ok = strings.Cut(line, ":")
 	name = strings.ToLower(strings.TrimSpace(name))
-	for _, h := range []string{"response", "model's answer", "model response", "output", "hypothesis", "reference", "expected", "ground truth", "correct answer", "question"} {
-		if ok && (name == h || strings.HasPrefix(name, h+" of ")) {
+	for _, h := range []string{"response", "model's answer", "model response", "output", "hypothesis", "reference", "expected", "ground truth", "correct answer", "right answers", "question"} {
+		if ok && (name == h || strings.HasPrefix(name, h+" of ") || strings.HasPrefix(name, h+" to ") || strings.HasPrefix(name, h+", of ")) {
 			return h, strings.TrimSpace(rest), true
 		}
 	}

@@ -115,7 +115,7 @@ func (s *Server) judging(sub submission) (catalog.Choice, error) {
 		return s.models.open(judge, cmp.Or(own, sub.Model))
 	})
 	if err == nil && !asks && sub.Model != "" {
-		err = usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", c.Name()), "leave model out, or choose a judge that asks a model, such as universal"))
+		err = usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", c.Name()), "leave model out, or choose a judge that asks a model, such as grade"))
 	}
 	return g, err
 }
@@ -126,6 +126,9 @@ func (s *Server) choice(sub submission) (catalog.Choice, error) {
 	known := catalog.JudgeNames()
 	if sub.Declaration == "" {
 		name := cmp.Or(sub.Judge, defaultJudge)
+		if sub.Judge == "" && sub.Model != "" {
+			name = "grade" // as the command chooses
+		}
 		if !slices.Contains(known, name) && !catalog.KnownRule(name) {
 			return catalog.Choice{}, usage.Mark(usage.Unknown("judge", name, known))
 		}
