@@ -141,7 +141,7 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 		b.calls.add(&rec.Calls[i])
 	}
 	count(b.judges, rec.Judge)
-	weight, ok := weightOf(rec.Item)
+	weight, ok := doc.WeightOf(rec.Item)
 	if !ok {
 		b.badWeights++
 	}
@@ -305,7 +305,7 @@ func (b *Builder) AddReread(reading string, rec deem.Record, v *deem.Verdict, f 
 	if rec.Failure != nil || (was != nil && !usableScore(was.Score)) {
 		was = nil
 	}
-	weight, _ := weightOf(rec.Item)
+	weight, _ := doc.WeightOf(rec.Item)
 	r := doc.Entry(b.readings, reading)
 	r.items.want = b.Head.Trials
 	if it := r.items.add(&rec, v, nil, weight, differ(was, v)); it != nil {

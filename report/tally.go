@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 
-	"deem"
 	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/stat"
@@ -197,16 +196,3 @@ func (t *tally) figures(by estimator, metric string, withheld bool) Figures {
 
 // usableScore reports whether x is a valid score. It is false for NaN.
 func usableScore(x float64) bool { return x >= 0 && x <= 1 }
-
-// weightOf returns the weight of an item and whether it is valid. An invalid weight counts
-// as 1, so that no item disappears from the count.
-func weightOf(it deem.Item) (weight float64, ok bool) {
-	switch {
-	case it.Weight == 0:
-		return 1, true
-	case it.Weight >= 1e-9 && it.Weight <= 1e9:
-		return it.Weight, true
-	default:
-		return 1, false
-	}
-}

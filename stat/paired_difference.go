@@ -119,13 +119,7 @@ func DifferenceTest(a, b Estimate) Test {
 func differenceDF(a, b Estimate) float64 {
 	above, below := 0.0, 0.0
 	for _, e := range []Estimate{a, b} {
-		df := float64(e.N - 1)
-		switch {
-		case e.Clusters > 0:
-			df = float64(e.Clusters - 1)
-		case e.EffectiveN > 0:
-			df = e.EffectiveN - 1
-		}
+		df := e.df()
 		if !(df > 0) {
 			return 0
 		}
@@ -134,6 +128,29 @@ func differenceDF(a, b Estimate) float64 {
 		below += width * width / df
 	}
 	return above * above / below
+}
+
+// df returns the degrees of freedom of an estimate: the number of clusters, or of items,
+// minus one.
+func (e Estimate) df() float64 {
+	switch {
+	case e.Clusters > 0:
+		return float64(e.Clusters - 1)
+	case e.EffectiveN > 0:
+		return e.EffectiveN - 1
+	}
+	return float64(e.N - 1)
+}
+
+// At returns the estimate with an interval at another level, which has the same shape, and a
+// width by Student's distribution.
+func (e Estimate) At(level float64) Estimate {
+	level, warning := checkLevel(level)
+	if df := e.df(); level != e.Level && e.Method != MethodNone && df > 0 {
+		wider := StudentQuantile(level, df) / StudentQuantile(e.Level, df)
+		e.Lo, e.Hi, e.Level = e.Value-float64(wider*(e.Value-e.Lo)), e.Value+float64(wider*(e.Hi-e.Value)), level
+	}
+	return warnIf(e, warning)
 }
 
 // Equivalence returns the p-values of the two one-sided tests of whether a difference is

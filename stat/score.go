@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"maps"
 	"math"
 	"slices"
 )
@@ -201,6 +202,28 @@ func (c Contrast) At(level float64) Estimate {
 // join combines the distances of two correlated values.
 func (c Contrast) join(x, y float64) float64 {
 	return math.Sqrt(math.Max(0, float64(x*x)+float64(y*y)-float64(2*c.Correlation*x*y)))
+}
+
+// Influence is how much each unit of a run moves an estimate, up to a common factor. A unit
+// is a cluster, or an item without one, by a hash of its name.
+type Influence map[uint64]float64
+
+// Correlation returns the correlation of two estimates that are moved by the same units,
+// from -1 to 1; 0 if none is.
+func (a Influence) Correlation(b Influence) float64 {
+	both, ones, others := 0.0, 0.0, 0.0
+	for _, unit := range slices.Sorted(maps.Keys(a)) { // in order, so that the sum is reproducible
+		both += float64(a[unit] * b[unit])
+		ones += float64(a[unit] * a[unit])
+	}
+	for _, unit := range slices.Sorted(maps.Keys(b)) {
+		others += float64(b[unit] * b[unit])
+	}
+	r := both / math.Sqrt(ones*others)
+	if !(r >= -1 && r <= 1) {
+		return 0
+	}
+	return r
 }
 
 // smallestP is where the search for a p-value ends. A 95% interval cannot support a smaller

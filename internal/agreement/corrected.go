@@ -60,7 +60,7 @@ func roganGladen(d Design, k, n int, c Confusion, level float64) stat.Estimate {
 	case n <= 0:
 		return stat.NoInterval(0.5, 0, level, stat.Unit, stat.WarnNoValues)
 	case right == 0 || wrong == 0:
-		return stat.NoInterval(share(k, n), n, level, stat.Unit, warnOneKind)
+		return stat.NoInterval(0.5, 0, level, stat.Unit, warnOneKind)
 	}
 	// A judge is better than chance if it is more likely to accept a right answer than a
 	// wrong one. The difference of two shares decides, with one hit and one miss added to
@@ -69,7 +69,7 @@ func roganGladen(d Design, k, n int, c Confusion, level float64) stat.Estimate {
 	shown := sens.value+spec.value-1 > normalQuantile(level)*math.Sqrt(sens.variance+spec.variance)
 	slope := share(c.TP, right) + share(c.TN, wrong) - 1
 	if !shown || slope <= 0 {
-		return stat.NoInterval(share(k, n), n, level, stat.Unit, warnChance)
+		return stat.NoInterval(0.5, 0, level, stat.Unit, warnChance)
 	}
 	raw := (share(k, n) + share(c.TN, wrong) - 1) / slope
 	value := stat.Unit.Clip(raw)

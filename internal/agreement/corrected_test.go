@@ -223,7 +223,7 @@ func TestRoganGladen(t *testing.T) {
 		{"nothing judged", 0, 0, good, 0.5, stat.WarnNoValues},
 		{"more than all", 7, 5, good, 1, agreement.WarnRange},
 		{"few labels", 3, 6, agreement.Confusion{TP: 9, FN: 1, FP: 1, TN: 9}, 0.5, agreement.WarnFewLabels},
-		{"negative", 550, 1000, agreement.Confusion{TP: 90, FN: 10, FP: 20, TN: -80}, 0.55, agreement.WarnNegative},
+		{"negative", 550, 1000, agreement.Confusion{TP: 90, FN: 10, FP: 20, TN: -80}, 0.5, agreement.WarnNegative},
 	} {
 		est := agreement.RoganGladenIn(agreement.Design{}, tt.k, tt.n, tt.c, 0.95)
 		if !near(est.Value, tt.value, 1e-12) || tt.warn != "" && !slices.Contains(est.Warnings, tt.warn) || tt.warn == "" && est.Warnings != nil {
@@ -412,61 +412,63 @@ func hide(rng *rand.Rand, all agreement.Confusion, n int) agreement.Confusion {
 	return c
 }
 
-// The standard error of a corrected difference is close to the jackknife, which leaves out
-// one cluster at a time and knows nothing about influence.
-func TestPPIPairedAgreesWithTheJackknife(t *testing.T) {
+// The standard error of a corrected mean is close to the jackknife, which leaves out one
+// cluster at a time and knows nothing about influence.
+func TestPPIOnAgreesWithTheJackknife(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 1))
 	for _, size := range []int{1, 10} {
-		var items []agreement.OnBoth
+		var items []agreement.Rated
 		for c := range 600 / size {
 			mood := rng.NormFloat64() / 8
 			for range size {
-				it := agreement.OnBoth{Weight: 1 + rng.Float64(), People: [2]float64{math.NaN(), math.NaN()}}
+				truth := stat.Unit.Clip(0.5 + mood + rng.NormFloat64()/10)
+				it := agreement.Rated{Weight: 1 + rng.Float64(), People: math.NaN(), Judge: stat.Unit.Clip(truth + 0.05 + rng.NormFloat64()/10)}
 				if size > 1 {
 					it.Cluster = strconv.Itoa(c)
 				}
-				for s := range it.Judge {
-					truth := 0.5 + mood + rng.NormFloat64()/10
-					it.Judge[s] = truth + 0.1*float64(s) + rng.NormFloat64()/10
-					if rng.Float64() < 0.3 {
-						it.People[s] = truth
-					}
+				if it.Chance = 0.2 + 0.3*it.Judge; rng.Float64() < it.Chance {
+					it.People = truth
 				}
 				items = append(items, it)
 			}
 		}
-		got := agreement.NewPPIPaired(items).At(0.95)
+		got, influence := agreement.PPIOn(items, 0.95)
 		var left stat.Moments
 		for c := range 600 / size {
-			left.Add(agreement.NewPPIPaired(slices.Concat(items[:c*size], items[(c+1)*size:])).At(0.95).Value, 1)
+			without, _ := agreement.PPIOn(slices.Concat(items[:c*size], items[(c+1)*size:]), 0.95)
+			left.Add(without.Value, 1)
 		}
 		k := float64(left.N())
 		want := math.Sqrt(left.Variance() * (k - 1) * (k - 1) / k)
 		if math.Abs(got.SE/want-1) > 0.05 {
 			t.Errorf("clusters of %d: standard error %.5f, and %.5f by the jackknife", size, got.SE, want)
 		}
-		if test := agreement.NewPPIPaired(items).Test(); test.P < 0.05 != got.LeavesOut(0) {
-			t.Errorf("clusters of %d: p = %.3f and interval [%.4f, %.4f] contradict each other", size, test.P, got.Lo, got.Hi)
+		sum := 0.0
+		for _, x := range influence {
+			sum += x
+		}
+		if math.Abs(sum) > 1e-9 {
+			t.Errorf("clusters of %d: influences add up to %v, want 0", size, sum)
 		}
 	}
 }
 
-// With every response labelled nothing is left to correct: the value is people's own
-// difference. Without labels of a system there is no interval.
-func TestPPIPairedEnds(t *testing.T) {
-	items := []agreement.OnBoth{
-		{Weight: 1, Judge: [2]float64{1, 1}, People: [2]float64{0, 1}},
-		{Weight: 1, Judge: [2]float64{0, 1}, People: [2]float64{0, 1}},
-		{Weight: 1, Judge: [2]float64{0, 1}, People: [2]float64{1, 1}},
-		{Weight: 1, Judge: [2]float64{0, 0}, People: [2]float64{1, 0}},
+// With every item labelled nothing is left to correct: the value is people's own mean.
+// Without labels there is none.
+func TestPPIOnEnds(t *testing.T) {
+	items := []agreement.Rated{
+		{Weight: 1, Judge: 1, People: 0},
+		{Weight: 3, Judge: 0, People: 1},
+		{Weight: 1, Judge: 0, People: 1},
+		{Weight: 1, Judge: 1, People: 0},
 	}
-	if got := agreement.NewPPIPaired(items).At(0.95); math.Abs(got.Value-0.25) > 1e-12 {
-		t.Errorf("all labelled: %v, want 0.25", got.Value)
+	if got, _ := agreement.PPIOn(items, 0.95); math.Abs(got.Value-4.0/6) > 1e-12 {
+		t.Errorf("all labelled: %v, want 4 of 6 by weight", got.Value)
 	}
 	for i := range items {
-		items[i].People[1] = math.NaN()
+		items[i].People = math.NaN()
 	}
-	if got := agreement.NewPPIPaired(items).At(0.95); got.Method != stat.MethodNone {
-		t.Errorf("no label of the second system: method %s [%v, %v], want none", got.Method, got.Lo, got.Hi)
+	if got, _ := agreement.PPIOn(items, 0.95); got.Method != stat.MethodNone || got.N != 0 {
+		t.Errorf("no label: method %s, n %d, want none", got.Method, got.N)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"deem/internal/agreement"
+	"deem/internal/reports"
+	"deem/internal/reports/agree"
 	"deem/internal/reports/compare"
 )
 
@@ -25,9 +27,10 @@ type contest struct {
 
 // draw returns the difference that "deem compare --labels" prints.
 func (w contest) draw(rng *rand.Rand) compare.Pair {
-	b := compare.New(runsCalled(2), compare.Options{Seed: 1, Labels: true})
+	b := compare.New(runsCalled(2), compare.Options{Seed: 1})
 	shares := [2][]float64{clusterShares(rng, w.clusters, w.right[0], w.icc), clusterShares(rng, w.clusters, w.right[1], w.icc)}
 	n := w.clusters * w.size
+	people := [2]*agree.Builder{agree.New(agree.Options{People: true}), agree.New(agree.Options{People: true})}
 	chosen := [2]map[int]bool{{}, {}}
 	for s := range chosen {
 		if s == 1 && !w.apart {
@@ -55,23 +58,26 @@ func (w contest) draw(rng *rand.Rand) compare.Pair {
 			if decide(rng, right, w.accepts[s], w.rejects[s]) {
 				c.Label, c.Score = "yes", 1
 			}
-			label, chance := chosen[s][i], 0.0
+			p := judged(row.ID, cluster, "", i, c.Score == 1, nil)
 			if w.planned {
-				chance = 0.5 - 0.35*c.Score
-				label = rng.Float64() < chance
+				// The plan of another judge, so that its strata are not those of this one.
+				p.Truth = &agree.Truth{Stratum: fmt.Sprint("plan-", c.Label), Of: n, Probability: 0.5 - 0.35*c.Score}
+			} else {
+				p.Truth = &agree.Truth{}
 			}
-			if label {
-				c.People = &compare.Opinion{Yes: right, Chance: chance}
-				if right {
-					c.People.Score = 1
-				}
+			if p.Truth.Yes = right; right {
+				p.Truth.Score = 1
 			}
+			if w.planned && rng.Float64() >= p.Truth.Probability || !w.planned && !chosen[s][i] {
+				p.Truth = nil
+			}
+			people[s].Add(p)
 			row.Cells = append(row.Cells, c)
 		}
 		b.Add(row)
 	}
 	for s := range shares {
-		b.Labelled(s, compare.Labelling{Planned: w.planned})
+		b.Labelled(s, reports.LabellingOf(people[s].Corrected()))
 	}
 	return b.Comparison().Pairs[0]
 }

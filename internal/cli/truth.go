@@ -126,10 +126,13 @@ func (t *truths) agreement(ctx context.Context, st store.Store) (agree.Agreement
 		}
 	}
 	o := agree.Options{
-		Judge: reports.Party(t.run), People: t.other == nil, Items: t.run.Dataset.Items, Trials: t.run.Trials,
-		Seed: t.o.seed, Width: t.o.width, MaxUnjudged: t.o.maxUnjudged, CalibrationError: reports.CalibrationError(t.run),
-		SystemModel: cmp.Or(t.o.systemModel, reports.SettingsOf(t.run.Spec).SystemModel), Own: t.o.family, Registry: known,
+		Judge: reports.Party(t.run), People: t.other == nil, Head: reports.Head(t.run, t.o.maxUnjudged),
+		Seed: t.o.seed, Width: t.o.width, Own: t.o.family, Registry: known,
 	}
+	if t.o.criteria {
+		o.Head.Until = nil // The rule is about items.
+	}
+	o.Head.SystemModel = cmp.Or(t.o.systemModel, o.Head.SystemModel)
 	o = reports.WithLabels(o, reports.LabelsOf(t.run, t.o.criteria))
 	if t.other != nil {
 		o.Truth = reports.Party(*t.other)

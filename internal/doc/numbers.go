@@ -39,6 +39,19 @@ func Share(est stat.Estimate) string {
 	return Percent(est.Value) + " " + est.Ends("%.1f", 100)
 }
 
+// ClusterWarning returns the warning of an estimate about its clusters, "" if it has none.
+func ClusterWarning(est stat.Estimate) string {
+	if est.Clusters == 0 {
+		return ""
+	}
+	for _, w := range est.Warnings {
+		if w == stat.ClusterWarning(est.Clusters, false) || w == stat.ClusterWarning(math.MaxInt, true) {
+			return w
+		}
+	}
+	return ""
+}
+
 // Points formats a difference of shares in percentage points, for example "+1.5 pp [-0.5,
 // +3.5]".
 func Points(est stat.Estimate) string {

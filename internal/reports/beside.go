@@ -18,32 +18,35 @@ import (
 // CompareJudges compares the judges of two runs.
 func CompareJudges(ctx context.Context, st store.Store, first, second store.Run) (agree.Pairing, error) {
 	pairs := agree.NewPairs(Party(first), Party(second))
-	err := Both(ctx, st, first, second, store.Query{Trial: new(int), Brief: true}, func(a, b *deem.Record) {
-		switch {
-		case a == nil:
-			pairs.Add(b.Item, nil, b.Verdict)
-		case b == nil:
-			pairs.Add(a.Item, a.Verdict, nil)
-		default:
-			pairs.Add(a.Item, a.Verdict, b.Verdict)
+	err := Both(ctx, st, first, second, store.Query{Brief: true}, func(a, b []deem.Record) {
+		var x, y *deem.Verdict
+		var it deem.Item
+		if a != nil {
+			p := agree.Judged(a, 0)
+			x, it = p.Verdict, p.Item
 		}
+		if b != nil {
+			p := agree.Judged(b, 0)
+			y, it = p.Verdict, p.Item
+		}
+		pairs.Add(it, x, y)
 	})
 	pairing := pairs.Pairing()
 	pairing.Note = Differ(first, second)
 	return pairing, err
 }
 
-// Both calls visit with the records of both runs on each item; one of them is nil if a run
-// has none. It reads both runs in parallel in the order of their items, so memory does not
-// grow with their size.
-func Both(ctx context.Context, st store.Store, first, second store.Run, q store.Query, visit func(a, b *deem.Record)) error {
+// Both calls visit with the records of both runs on each item that their reports count; one
+// of the two lists is nil if a run has none. It reads both runs in parallel in the order of
+// their items, so memory does not grow with their size.
+func Both(ctx context.Context, st store.Store, first, second store.Run, q store.Query, visit func(a, b []deem.Record)) error {
 	if first.Dataset.Hash != second.Dataset.Hash {
 		return usage.Errorf("runs %s and %s judged different items: %s (%s) and %s (%s)", first.ID, second.ID,
 			first.Dataset.Names, deem.ShortHash(first.Dataset.Hash), second.Dataset.Names, deem.ShortHash(second.Dataset.Hash))
 	}
-	a, stopA := iter.Pull2(st.Records(ctx, first.ID, q))
+	a, stopA := iter.Pull2(byItem(Counted(ctx, st, first, q)))
 	defer stopA()
-	b, stopB := iter.Pull2(st.Records(ctx, second.ID, q))
+	b, stopB := iter.Pull2(byItem(Counted(ctx, st, second, q)))
 	defer stopB()
 	ra, errA, okA := a()
 	rb, errB, okB := b()
@@ -53,15 +56,15 @@ func Both(ctx context.Context, st store.Store, first, second store.Run, q store.
 			return errA
 		case errB != nil:
 			return errB
-		case okA && okB && ra.Position == rb.Position:
-			visit(&ra, &rb)
+		case okA && okB && ra[0].Position == rb[0].Position:
+			visit(ra, rb)
 			ra, errA, okA = a()
 			rb, errB, okB = b()
-		case okA && (!okB || ra.Position < rb.Position):
-			visit(&ra, nil)
+		case okA && (!okB || ra[0].Position < rb[0].Position):
+			visit(ra, nil)
 			ra, errA, okA = a()
 		default:
-			visit(nil, &rb)
+			visit(nil, rb)
 			rb, errB, okB = b()
 		}
 	}

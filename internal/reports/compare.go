@@ -12,6 +12,7 @@ import (
 	"deem/internal/reports/compare"
 	"deem/internal/store"
 	"deem/internal/usage"
+	"deem/stat"
 )
 
 // A Compared run is a run and what it is called.
@@ -83,72 +84,73 @@ func (r Compared) Describe() compare.Run {
 	return d
 }
 
-// Compare reads all runs side by side. The builder that it returns knows them all. With
-// people, one for each run or none at all, differences are corrected by their labels.
+// Compare reads all runs side by side, as far as their reports count them. The builder that
+// it returns knows them all. With people, one for each run or none at all, differences are
+// corrected by their labels.
 func Compare(ctx context.Context, st store.Store, runs []Compared, people []*People, o compare.Options) (*compare.Builder, error) {
-	o.Labels = len(people) > 0
 	described := make([]compare.Run, len(runs))
 	records := make([]iter.Seq2[deem.Record, error], len(runs))
-	var labelled []*labelledRun // of all runs, or none
 	for i, r := range runs {
 		described[i] = r.Describe()
-		records[i] = st.Records(ctx, r.ID, store.Query{})
-		if o.Labels {
-			calibration := described[i].CalibrationError
-			l := &labelledRun{people[i], agree.New(agree.Options{CalibrationError: calibration}), calibration, map[string]*compare.Opinion{}}
-			labelled = append(labelled, l)
-			records[i] = l.watch(records[i])
-		}
+		records[i] = Counted(ctx, st, r.Run, store.Query{})
 	}
 	b := compare.New(described, o)
 	for row, err := range compare.Join(records...) {
 		if err != nil {
 			return nil, err
 		}
-		for i, l := range labelled {
-			row.Cells[i].People = l.opinions[row.ID]
-		}
 		b.Add(row)
 	}
-	for i, l := range labelled {
-		var drawn compare.Labelling
-		if c := l.agreement.Corrected(); c != nil {
-			drawn.Planned = c.Mix.Planned()
-			for _, t := range c.Mix.Tests {
-				if t.Differs {
-					drawn.Selected = append(drawn.Selected, t.Of)
-				}
+	for i, r := range runs {
+		if SettingsOf(r.Spec).Until != nil {
+			f, err := Of(ctx, st, r.Run, Options{MaxUnjudged: 1})
+			if err != nil {
+				return nil, err
 			}
+			b.Stopped(i, f.Report.Stopped.Rule, f.Report.Metrics[0].Judged, f.Report.Metrics[0].Strict)
 		}
-		b.Labelled(i, drawn)
+		if len(people) == 0 || people[i] == nil {
+			continue
+		}
+		l, err := labelling(ctx, st, r.Run, people[i])
+		if err != nil {
+			return nil, err
+		}
+		b.Labelled(i, l)
 	}
 	return b, nil
 }
 
-// A labelledRun is a run with what people say about its responses.
-type labelledRun struct {
-	people      *People
-	agreement   *agree.Builder
-	calibration float64                     // the error of the probabilities that the judge states
-	opinions    map[string]*compare.Opinion // by item
+// labelling returns what people's labels say about the score of a run.
+func labelling(ctx context.Context, st store.Store, run store.Run, p *People) (compare.Labelling, error) {
+	o := agree.Options{People: true, Head: Head(run, 1)}
+	b := agree.New(o)
+	if err := EachWithPeople(ctx, st, run, p, o, b.Add); err != nil {
+		return compare.Labelling{}, err
+	}
+	return LabellingOf(b.Corrected()), nil
 }
 
-// watch returns the records, and notes what people say about them.
-func (l *labelledRun) watch(records iter.Seq2[deem.Record, error]) iter.Seq2[deem.Record, error] {
-	return func(yield func(deem.Record, error) bool) {
-		for rec, err := range records {
-			if err == nil && l.people != nil && rec.Trial == 0 {
-				truth := l.people.Of(rec.Item)
-				l.agreement.Add(agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict, Guess: guess(rec, l.calibration), Truth: truth})
-				if truth != nil && !truth.Tie {
-					l.opinions[strings.Clone(rec.Item.ID)] = &compare.Opinion{Yes: truth.Yes, Score: truth.Score, Chance: truth.Probability}
-				}
-			}
-			if !yield(rec, err) {
-				return
-			}
+// LabellingOf returns a corrected score, which may be nil, for a comparison.
+func LabellingOf(k *agree.Corrected) compare.Labelling {
+	none := stat.NoInterval(0.5, 0, stat.DefaultLevel, stat.Unit, stat.WarnNoValues)
+	if k == nil {
+		return compare.Labelling{Score: none}
+	}
+	c := k.Confusion
+	l := compare.Labelling{
+		Score: k.Quoted(), Influence: k.Influence(), Passes: k.Metric == compare.PassRate,
+		Side: compare.CorrectedSide{Labels: c.N(), Right: c.TP + c.FN, Rejected: c.FN, Wrong: c.FP + c.TN, Accepted: c.FP, Lambda: k.PPI.Lambda},
+	}
+	if c.N() < 3 {
+		l.Score = none
+	}
+	for _, t := range k.Mix.Tests {
+		if t.Differs {
+			l.Side.Selected = append(l.Side.Selected, t.Of)
 		}
 	}
+	return l
 }
 
 // flipsAtOnce is the number of items that are read in one batch.

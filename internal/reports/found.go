@@ -73,9 +73,7 @@ func NewReporter(ctx context.Context, run store.Run, want Options) (*Reporter, e
 			return nil, usage.Mark(err)
 		}
 	}
-	if u := set.Until; u != nil {
-		h.Until = new(u.Until)
-		h.Until.Base, h.Until.Passes = u.Base, u.Passes
+	if h.Until != nil {
 		r.early = map[int]deem.Record{}
 	}
 	if p != nil {
@@ -213,7 +211,7 @@ func (f Found) WithParts(ctx context.Context, st store.Store) (Found, error) {
 					outcome = panel.VoteYes
 				}
 			}
-			members.Add(votes, outcome)
+			members.Add(rec.Item, votes, outcome)
 		}
 	}
 	if spec.Kind == judge.KindCascade {

@@ -39,6 +39,10 @@ func Head(run store.Run, maxUnjudged float64) report.Head {
 	if run.Judge.Rule {
 		h.JudgeKind = judge.KindRule
 	}
+	if u := set.Until; u != nil {
+		h.Until = new(u.Until)
+		h.Until.Base, h.Until.Passes = u.Base, u.Passes
+	}
 	made := DescribeHarness(spec)
 	made.Deem, made.Excluded = set.Deem, LeftOut(set.Exclude)
 	if set.Sample != nil {

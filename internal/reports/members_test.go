@@ -29,10 +29,10 @@ func writeText(w io.Writer, r interface{ AddTo(d *doc.Document) }) error {
 
 func TestPanel(t *testing.T) {
 	b := reports.NewPanel([]string{"a", "b", "c"}, "majority", false)
-	b.Add([]panel.Vote{yes, yes, yes}, yes)
-	b.Add([]panel.Vote{yes, no, yes}, yes)
-	b.Add([]panel.Vote{no, yes, none}, none) // a tie counts for agreement, too
-	b.Add([]panel.Vote{none, none, no}, none)
+	b.Add(deem.Item{}, []panel.Vote{yes, yes, yes}, yes)
+	b.Add(deem.Item{}, []panel.Vote{yes, no, yes}, yes)
+	b.Add(deem.Item{}, []panel.Vote{no, yes, none}, none) // a tie counts for agreement, too
+	b.Add(deem.Item{}, []panel.Vote{none, none, no}, none)
 	r := b.Panel()
 	if r.Items != 4 || r.NoVerdict != 2 || r.Unanimous.N != 3 || math.Abs(r.Unanimous.Value-1.0/3) > 1e-12 {
 		t.Errorf("%d items, %d without a verdict, unanimous %+v, want 4, 2, and 1 of 3", r.Items, r.NoVerdict, r.Unanimous)
@@ -61,8 +61,8 @@ func TestPanel(t *testing.T) {
 func TestPanelText(t *testing.T) {
 	b := reports.NewPanel([]string{"a\x1b[2J", "b"}, "veto", false)
 	for range 40 {
-		b.Add([]panel.Vote{yes, yes}, yes)
-		b.Add([]panel.Vote{no, yes}, no)
+		b.Add(deem.Item{}, []panel.Vote{yes, yes}, yes)
+		b.Add(deem.Item{}, []panel.Vote{no, yes}, no)
 	}
 	var text strings.Builder
 	if err := writeText(&text, b.Panel()); err != nil {
@@ -88,8 +88,8 @@ func TestPanelTextOfNothing(t *testing.T) {
 	agree := reports.NewPanel([]string{"a", "b"}, "majority", false)
 	apart := reports.NewPanel([]string{"a", "b"}, "majority", false)
 	for range 40 {
-		agree.Add([]panel.Vote{yes, yes}, yes)
-		apart.Add([]panel.Vote{yes, none}, yes)
+		agree.Add(deem.Item{}, []panel.Vote{yes, yes}, yes)
+		apart.Add(deem.Item{}, []panel.Vote{yes, none}, yes)
 	}
 	for _, tt := range []struct {
 		b         *reports.PanelBuilder

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"deem"
 	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/internal/words"
@@ -55,14 +56,11 @@ type PanelBuilder struct {
 	report    Panel
 	names     []string
 	voted     []int
-	yes       []int
-	followed  []int
-	decided   []int   // votes on items with an outcome
-	both      [][]int // items on which two members voted
-	same      [][]int
-	unanimous int
-	several   int
-	flips     stat.Moments
+	yes       []stat.Values // by member
+	followed  []stat.Values // by member: votes on items with an outcome
+	pairs     [][]agreement.Cross
+	unanimous stat.Values
+	flips     stat.Values
 	ratings   [][]float64 // by member, for alpha
 }
 
@@ -74,17 +72,20 @@ func NewPanel(names []string, rule string, repeat bool) *PanelBuilder {
 	n := len(names)
 	b := &PanelBuilder{
 		report: Panel{Rule: rule, Repeat: repeat}, names: names,
-		voted: make([]int, n), yes: make([]int, n), followed: make([]int, n), decided: make([]int, n),
-		both: make([][]int, n), same: make([][]int, n), ratings: make([][]float64, n),
+		voted: make([]int, n), yes: make([]stat.Values, n), followed: make([]stat.Values, n),
+		pairs: make([][]agreement.Cross, n), ratings: make([][]float64, n),
 	}
 	for i := range names {
-		b.both[i], b.same[i] = make([]int, n), make([]int, n)
+		b.pairs[i] = make([]agreement.Cross, n)
 	}
 	return b
 }
 
 // Add counts the votes on one item. The outcome is VoteNone if the panel has no verdict.
-func (b *PanelBuilder) Add(votes []panel.Vote, outcome panel.Vote) {
+func (b *PanelBuilder) Add(it deem.Item, votes []panel.Vote, outcome panel.Vote) {
+	cluster := strings.Clone(it.Cluster)
+	weight, _ := doc.WeightOf(it)
+	add := func(to *stat.Values, x float64) { to.Add(cluster, x, weight) }
 	b.report.Items++
 	if outcome == panel.VoteNone {
 		b.report.NoVerdict++
@@ -103,20 +104,19 @@ func (b *PanelBuilder) Add(votes []panel.Vote, outcome panel.Vote) {
 			continue
 		}
 		b.voted[i]++
-		b.yes[i] += toInt(v == panel.VoteYes)
-		b.decided[i] += toInt(outcome != panel.VoteNone)
-		b.followed[i] += toInt(outcome == v)
+		add(&b.yes[i], agreement.Number(v == panel.VoteYes))
+		if outcome != panel.VoteNone {
+			add(&b.followed[i], agreement.Number(outcome == v))
+		}
 		for k, w := range votes[:i] {
 			if w != panel.VoteNone {
-				b.both[k][i]++
-				b.same[k][i] += toInt(v == w)
+				b.pairs[k][i].Add(cluster, weight, w == panel.VoteYes, v == panel.VoteYes)
 			}
 		}
 	}
 	if n := counts[panel.VoteYes] + counts[panel.VoteNo]; n > 1 {
-		b.several++
-		b.unanimous += toInt(counts[panel.VoteYes] == n || counts[panel.VoteNo] == n)
-		b.flips.Add(2*float64(counts[panel.VoteYes])*float64(counts[panel.VoteNo])/(float64(n)*float64(n-1)), 1)
+		add(&b.unanimous, agreement.Number(counts[panel.VoteYes] == n || counts[panel.VoteNo] == n))
+		add(&b.flips, 2*float64(counts[panel.VoteYes])*float64(counts[panel.VoteNo])/(float64(n)*float64(n-1)))
 	}
 }
 
@@ -130,16 +130,19 @@ func toInt(b bool) int {
 // Panel returns the result.
 func (b *PanelBuilder) Panel() Panel {
 	r := b.report
-	r.Unanimous = stat.Proportion(b.unanimous, b.several, stat.DefaultLevel)
-	r.Flips = stat.Mean(b.flips, stat.DefaultLevel, stat.Unit)
+	r.Unanimous = b.unanimous.Score(true).At(stat.DefaultLevel)
+	r.Flips = b.flips.Score(false).At(stat.DefaultLevel)
 	r.Alpha = agreement.KrippendorffInterval(b.ratings, agreement.ScaleNominal, 200, 1, stat.DefaultLevel)
+	if b.unanimous.Clustered() && r.Alpha.Method != stat.MethodNone {
+		r.Alpha = r.Alpha.Warn(doc.WarnIndependent)
+	}
 	for i, name := range b.names {
 		r.Members = append(r.Members, Member{
 			Name: name, Voted: b.voted[i], Abstained: r.Items - b.voted[i],
-			YesRate: stat.Proportion(b.yes[i], b.voted[i], stat.DefaultLevel), WithPanel: stat.Proportion(b.followed[i], b.decided[i], stat.DefaultLevel),
+			YesRate: b.yes[i].Score(true).At(stat.DefaultLevel), WithPanel: b.followed[i].Score(true).At(stat.DefaultLevel),
 		})
 		for k := range b.names[:i] {
-			r.Pairs = append(r.Pairs, Pair{b.names[k], name, stat.Proportion(b.same[k][i], b.both[k][i], stat.DefaultLevel)})
+			r.Pairs = append(r.Pairs, Pair{b.names[k], name, b.pairs[k][i].Agreement(stat.DefaultLevel)})
 		}
 	}
 	return r

@@ -154,14 +154,14 @@ func EachWithPeople(ctx context.Context, st store.Store, run store.Run, p *Peopl
 		}
 	}
 	// Labels from a file may have been selected by the length of a response.
-	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Brief: p.Kept()}) {
+	for trials, err := range byItem(Counted(ctx, st, run, store.Query{Brief: p.Kept()})) {
 		if err != nil {
 			return err
 		}
-		pair := agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict, Guess: guess(rec, o.CalibrationError)}
+		pair := agree.Judged(trials, o.Head.CalibrationError)
 		if !p.Kept() {
-			pair.Truth = p.Of(rec.Item)
-		} else if it, ok := known[Drawn{rec.Item.ID, rec.Position}]; ok {
+			pair.Truth = p.Of(pair.Item)
+		} else if it, ok := known[Drawn{pair.Item.ID, pair.Position}]; ok {
 			pair.Truth, pair.Item.Fields = it.truth, it.fields
 		}
 		visit(pair)
@@ -175,16 +175,13 @@ const lookAtOnce = 500
 // EachWithRun calls visit with each item of a run and the verdicts of both runs.
 func EachWithRun(ctx context.Context, st store.Store, run, other store.Run, o agree.Options, visit func(agree.Pair)) error {
 	// The answering model is in the items.
-	q := store.Query{Trial: new(int), Brief: run.Model == "" && o.Own == ""}
-	return Both(ctx, st, run, other, q, func(first, second *deem.Record) {
+	q := store.Query{Brief: run.Model == "" && o.Own == ""}
+	return Both(ctx, st, run, other, q, func(first, second []deem.Record) {
 		if first == nil {
 			return // an item that this judge has not judged yet
 		}
-		p := agree.Pair{Item: first.Item, Position: first.Position, Verdict: first.Verdict, Guess: guess(*first, o.CalibrationError)}
-		if second != nil && second.Verdict != nil {
-			v := second.Verdict
-			p.Truth = &agree.Truth{Yes: v.Yes(), Score: v.Score, Label: v.Label, Reason: v.Reason}
-		}
+		p := agree.Judged(first, o.Head.CalibrationError)
+		p.Truth = agree.TruthOf(second)
 		visit(p)
 	})
 }
@@ -209,35 +206,23 @@ func Draw(ctx context.Context, st store.Store, run store.Run, p *People, n int, 
 	return chosen, free, nil
 }
 
-// guess returns the probability that the response of an undecided item is right, nil for
-// other items. As in a report, a probability counts only if the judge states its error.
-func guess(rec deem.Record, calibration float64) *float64 {
-	if rec.Verdict != nil || rec.Failure == nil || calibration <= 0 {
-		return nil
-	}
-	if p := rec.Failure.Probability; p != nil && *p >= 0 && *p <= 1 {
-		return p
-	}
-	return nil
-}
-
 // candidates returns the items of a run that have a verdict or a probability, with their
 // positions.
 func candidates(ctx context.Context, st store.Store, run store.Run, p *People) ([]agree.Candidate, []Drawn, error) {
 	var from []agree.Candidate
 	var places []Drawn
 	calibration := CalibrationError(run)
-	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Brief: run.Model == "" && !p.texts}) {
+	for trials, err := range byItem(Counted(ctx, st, run, store.Query{Brief: run.Model == "" && !p.texts})) {
 		if err != nil {
 			return nil, nil, err
 		}
-		open := guess(rec, calibration)
-		if rec.Verdict == nil && open == nil {
+		it := agree.Judged(trials, calibration)
+		if it.Verdict == nil && it.Guess == nil {
 			continue // an unjudged item cannot be compared
 		}
-		yes := rec.Verdict != nil && rec.Verdict.Yes() || open != nil && *open >= 0.5
-		from = append(from, agree.Candidate{Category: strings.Clone(rec.Item.Category), Yes: yes, Labelled: p.Of(rec.Item) != nil})
-		places = append(places, Drawn{ID: strings.Clone(rec.Item.ID), Position: rec.Position})
+		yes := it.Verdict != nil && it.Verdict.Yes() || it.Guess != nil && *it.Guess >= 0.5
+		from = append(from, agree.Candidate{Category: strings.Clone(it.Item.Category), Yes: yes, Labelled: p.Of(it.Item) != nil})
+		places = append(places, Drawn{ID: strings.Clone(it.Item.ID), Position: it.Position})
 	}
 	return from, places, nil
 }

@@ -40,6 +40,10 @@ type Agreement struct {
 	Own      *Own           `json:"own,omitempty"`      // nil if the answering model is unknown
 	Registry *RegistryCheck `json:"registry,omitempty"` // nil without a registry
 
+	// Weighted reports whether items have different weights, so that shares are ones of
+	// weight.
+	Weighted bool `json:"weighted,omitempty"`
+
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -138,23 +142,34 @@ type Corrected struct {
 	// Mix compares the labelled items with the others.
 	Mix Mix `json:"mix"`
 
-	// Quote names the number to quote: "people", "ppi", "stratified".
+	// Quote names the number to quote: "people", "ppi" or "stratified", and "" if the labels
+	// say nothing about a part of the run.
 	Quote string `json:"quote"`
 
 	More *More `json:"more,omitempty"` // nil if no width was requested
+
+	// Metric is what the score is, as in a report. Confusion counts the labels.
+	Metric    string              `json:"metric"`
+	Confusion agreement.Confusion `json:"-"`
+
+	units stat.Influence // of the number to quote
 }
 
-// Quoted returns the number to quote.
+// Quoted returns the number to quote. It has no value if there is none.
 func (c Corrected) Quoted() stat.Estimate {
 	switch c.Quote {
 	case quotePeople:
 		return c.People
 	case quoteStratified:
 		return c.Stratified
-	default:
+	case quotePPI:
 		return c.PPI.Estimate
 	}
+	return stat.NoInterval(0.5, 0, stat.DefaultLevel, stat.Unit, WarnPart)
 }
+
+// Influence returns how much clusters, and items without one, move the number to quote.
+func (c Corrected) Influence() stat.Influence { return c.units }
 
 // A Mix compares the labelled items with the others. Corrections assume that labels were
 // drawn at random.

@@ -28,10 +28,9 @@ func (b *Builder) Agreement() Agreement {
 		Disagreements: b.disagreements(),
 		Own:           b.own(),
 		Registry:      b.registry.check(),
+		Weighted:      b.weighted,
 	}
-	if b.items > 0 && float64(b.unjudged) > b.o.MaxUnjudged*float64(b.items) {
-		a.Withheld = &Hold{Unjudged: b.unjudged, Items: b.items, MaxUnjudged: b.o.MaxUnjudged}
-	} else {
+	if a.Withheld = b.hold(); a.Withheld == nil {
 		a.Corrected = b.Corrected()
 		if a.Corrected != nil && a.Corrected.Mix.Drawn == string(byPlan) && a.Counts.Undecided == 0 {
 			a.All.JudgeRate = a.Corrected.Raw // The weighted labels give the same share, which is known from all items.
@@ -205,15 +204,15 @@ func (b *Builder) scores(withheld bool) *Scores {
 	if !b.graded || !b.truthful || len(b.both) < 2 {
 		return nil
 	}
+	w := b.whole()
+	both := slices.Clone(w.both)
 	var y, yhat []float64
-	var people, judge stat.Clustered
-	for _, it := range b.both {
-		y, yhat = append(y, it.score), append(yhat, it.judgeScore)
-		people.Add(it.cluster, it.score, 1)
-		judge.Add(it.cluster, it.judgeScore, 1)
-	}
-	for _, it := range b.alone {
-		judge.Add(it.cluster, it.score, 1)
+	var people stat.Clustered
+	for _, it := range both {
+		people.Add(it.cluster, it.score, it.traits.weight)
+		if !it.undecided {
+			y, yhat = append(y, it.score), append(yhat, it.judgeScore)
+		}
 	}
 	s := &Scores{N: len(y), People: people.Score(stat.DefaultLevel, false)}
 	s.Pearson = correlation(agreement.Pearson(yhat, y))
@@ -222,42 +221,30 @@ func (b *Builder) scores(withheld bool) *Scores {
 	if withheld {
 		return s
 	}
-	s.Raw = new(judge.Score(stat.DefaultLevel, false))
-	if len(b.alone) > 0 {
-		s.Corrected = new(b.ppi(func(it paired) float64 { return it.score }, func(it paired) float64 { return it.judgeScore },
-			func(it single) float64 { return it.score }))
+	metrics := b.reported().Metrics
+	s.Raw = metrics[len(metrics)-1].Judged
+	if len(w.alone) > 0 {
+		w.unmarked = true // The score is the mean of grades, whether or not they have a pass mark.
+		ppi, _ := agreement.PPIOn(w.rated(w.sampleOf(w.both, w.alone)), stat.DefaultLevel)
+		s.Corrected = &ppi
 	}
 	return s
 }
 
-// ppi returns prediction-powered inference of a mean from 0 to 1, from the values of people
-// and judge on labelled items and of the judge on the others. There must be some of both.
-func (b *Builder) ppi(people, judge func(paired) float64, alone func(single) float64) agreement.PPI {
-	var y, yhat, others []float64
-	for _, it := range b.both {
-		y, yhat = append(y, people(it)), append(yhat, judge(it))
+// hold returns why scores are withheld, or nil. Every trial without a verdict counts.
+func (b *Builder) hold() *Hold {
+	r := b.reported()
+	h := Hold{Unjudged: r.Unjudged, Items: r.Items, MaxUnjudged: b.o.Head.MaxUnjudged}
+	if b.o.Head.Trials > 1 {
+		h.Unjudged, h.Items = 0, 0
+		for _, t := range r.Trials {
+			h.Unjudged, h.Items = h.Unjudged+t.Unjudged, h.Items+t.Items
+		}
 	}
-	var theirs stat.Moments
-	for _, it := range b.alone {
-		others = append(others, alone(it))
-		theirs.Add(alone(it), 1)
+	if float64(h.Unjudged) <= h.MaxUnjudged*float64(h.Items) {
+		return nil
 	}
-	// The lists satisfy the requirements of NewPPI, so there is no error.
-	ppi, _ := agreement.NewPPI(y, yhat, others, agreement.PPIOptions{Level: stat.DefaultLevel})
-	mean := theirs.Mean()
-	rectifier := ppi.Value - float64(ppi.Lambda*mean)
-	labelled, unlabelled, all := float64(len(y)), float64(len(others)), float64(len(y)+len(others))
-	d := b.clustered(
-		func(it paired) float64 {
-			return all / labelled * (people(it) - float64(ppi.Lambda*judge(it)) - rectifier)
-		},
-		func(it single) float64 { return all / unlabelled * ppi.Lambda * (alone(it) - mean) })
-	ppi.Estimate = d.Widen(ppi.Estimate)
-	// A normal interval may exceed the bounds.
-	for _, x := range []*float64{&ppi.Value, &ppi.Lo, &ppi.Hi} {
-		*x = min(max(*x, 0), 1)
-	}
-	return ppi
+	return &h
 }
 
 // correlation returns nil for one that is not defined.
@@ -305,7 +292,7 @@ func (b *Builder) own() *Own {
 			others = append(others, it)
 		}
 	}
-	if family, same := doc.SameFamily(model, b.o.SystemModel); same && o.Family == "" {
+	if family, same := doc.SameFamily(model, b.o.Head.SystemModel); same && o.Family == "" {
 		o.Family = family // the family is worth reporting even without measurements
 	}
 	if o.Family == "" {

@@ -2,11 +2,14 @@ package agree
 
 import (
 	"cmp"
+	"hash/fnv"
 	"slices"
 	"strings"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/words"
+	"deem/report"
 )
 
 // Version is the version of the JSON form of an [Agreement].
@@ -21,9 +24,8 @@ type Options struct {
 	Truth  Party
 	People bool // Truth are people
 
-	// Items is the number of items in the run, 0 if unknown, and Trials how many times each
-	// is judged; 0 means once.
-	Items, Trials int
+	// Head is that of the run's report. The score of the run is that of this report.
+	Head report.Head
 
 	// Labels are the labels of the judge, highest score first, and Ordered says that no two
 	// of them have the same score. They are not needed for yes and no.
@@ -36,17 +38,6 @@ type Options struct {
 	// Width is the requested width of the corrected interval, from end to end; 0 means
 	// none.
 	Width float64
-
-	// CalibrationError is the error of the probabilities that the judge gives for items
-	// that it does not decide.
-	CalibrationError float64
-
-	// MaxUnjudged is the share of unjudged items above which scores are withheld.
-	MaxUnjudged float64
-
-	// SystemModel is the model under test, "" if unknown. An item's field "answer_model" or
-	// "system" names the model of its response if there are several.
-	SystemModel string
 
 	// Own is the model or family whose answers are the judge's own; "" means the
 	// judge's model.
@@ -87,12 +78,70 @@ type Pair struct {
 	Verdict  *deem.Verdict // nil if the item is undecided or unjudged
 	Guess    *float64      // the probability that the response of an undecided item is right; nil otherwise
 	Truth    *Truth        // nil if the item has no label
+
+	// Trials are the records of an item that was judged several times. Its verdict is one of
+	// those that say what most trials say, and in the score it counts with their mean.
+	Trials []deem.Record
+}
+
+// Judged returns the pair of an item without a label from the records of its trials. As in a
+// report, a probability counts only if the judge states its calibration error.
+func Judged(trials []deem.Record, calibration float64) Pair {
+	p := Pair{Item: trials[0].Item, Position: trials[0].Position}
+	if len(trials) > 1 {
+		p.Trials = trials
+	}
+	for _, rec := range trials {
+		if f := rec.Failure; f != nil && f.Probability != nil && calibration > 0 && *f.Probability >= 0 && *f.Probability <= 1 {
+			p.Guess = f.Probability
+		}
+	}
+	if verdicts := verdictsOf(trials); len(verdicts) > 0 {
+		p.Verdict, p.Guess = doc.MeanOf(verdicts).First, nil
+	}
+	return p
+}
+
+// TruthOf returns what another judge says about an item, from the records of its trials; nil
+// if it gave no verdict.
+func TruthOf(trials []deem.Record) *Truth {
+	verdicts := verdictsOf(trials)
+	if len(verdicts) == 0 {
+		return nil
+	}
+	all := doc.MeanOf(verdicts)
+	return &Truth{Yes: all.First.Yes(), Score: all.Score, Label: all.First.Label, Reason: all.First.Reason}
+}
+
+// verdictsOf returns the usable verdicts of records.
+func verdictsOf(trials []deem.Record) []*deem.Verdict {
+	var list []*deem.Verdict
+	for _, rec := range trials {
+		if v := rec.Verdict; rec.Failure == nil && v != nil && v.Score >= 0 && v.Score <= 1 {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// records returns the records that the pair stands for.
+func (p Pair) records() []deem.Record {
+	if p.Trials != nil {
+		return p.Trials
+	}
+	rec := deem.Record{Item: p.Item, Position: p.Position, Verdict: p.Verdict}
+	if p.Verdict == nil {
+		rec.Failure = &deem.Failure{Kind: deem.Unsure, Probability: p.Guess}
+	}
+	return []deem.Record{rec}
 }
 
 // A Builder collects pairs for an [Agreement]. Its memory grows with the number of labelled
 // items, and by a few numbers for each of the others.
 type Builder struct {
-	o Options
+	o      Options
+	report *report.Builder // of the run
+	made   *report.Report  // what report says; nil until it is needed
 
 	items, unjudged int
 	labelled        int // items with a label or a tie
@@ -106,6 +155,7 @@ type Builder struct {
 	how      drawing  // how labels were drawn; "" until it is determined
 	tests    []SelectionTest
 	names    map[string]string // categories and clusters, interned
+	unmarked bool              // some verdict has no pass mark
 	graded   bool              // the judge gave a score between 0 and 1
 	truthful bool              // the truth has a score between 0 and 1
 
@@ -114,6 +164,7 @@ type Builder struct {
 
 	weight   float64 // of the first judged item; 0 before the first
 	weighted bool    // judged items have different weights
+	split    bool    // some trials of an item differ
 }
 
 // A cell is the part of a category with the same verdict of the judge.
@@ -128,6 +179,7 @@ type paired struct {
 	id, model          string
 	judge, truth       bool
 	judgeScore, score  float64
+	share              float64 // of the judge's trials that say yes
 	stratum            string
 	of                 int
 	probability        float64
@@ -138,7 +190,9 @@ type paired struct {
 
 // New returns a builder.
 func New(o Options) *Builder {
-	b := &Builder{o: o, names: map[string]string{}}
+	h := o.Head
+	h.MaxUnjudged = 1 // Scores are withheld here.
+	b := &Builder{o: o, report: report.New(h), names: map[string]string{}}
 	if o.Registry != nil {
 		b.registry = &registry{known: map[string]Known{}, now: map[string]string{}, met: map[string]bool{}}
 	}
@@ -150,6 +204,14 @@ func New(o Options) *Builder {
 
 // Add adds one item of the run. Items should be added in the order of the dataset.
 func (b *Builder) Add(p Pair) {
+	for _, rec := range p.records() {
+		b.report.Add(rec)
+	}
+	b.made = nil
+	var all doc.Trials
+	if verdicts := verdictsOf(p.records()); len(verdicts) > 0 {
+		all = doc.MeanOf(verdicts)
+	}
 	b.items++
 	b.how = ""
 	if p.Truth != nil {
@@ -162,9 +224,14 @@ func (b *Builder) Add(p Pair) {
 		}
 	}
 	if p.Verdict != nil || p.Guess != nil {
-		weight := cmp.Or(p.Item.Weight, 1)
+		weight, _ := doc.WeightOf(p.Item)
 		b.weight = cmp.Or(b.weight, weight)
 		b.weighted = b.weighted || weight != b.weight
+	}
+	if p.Verdict != nil {
+		b.unmarked = b.unmarked || !all.Marked
+		b.graded = b.graded || all.Graded
+		b.split = b.split || all.Yes != 0 && all.Yes != 1
 	}
 	switch {
 	case p.Verdict == nil && p.Guess != nil:
@@ -173,11 +240,11 @@ func (b *Builder) Add(p Pair) {
 		t.undecided = true
 		yes := *p.Guess >= 0.5
 		if p.Truth == nil || p.Truth.Tie {
-			b.openOnly = append(b.openOnly, single{traits: t, yes: yes, score: *p.Guess})
+			b.openOnly = append(b.openOnly, single{traits: t, yes: yes, score: *p.Guess, share: *p.Guess})
 			return
 		}
 		b.open = append(b.open, paired{
-			traits: t, judge: yes, judgeScore: *p.Guess, truth: p.Truth.Yes, score: p.Truth.Score,
+			traits: t, judge: yes, judgeScore: *p.Guess, share: *p.Guess, truth: p.Truth.Yes, score: p.Truth.Score,
 			stratum: p.Truth.Stratum, of: p.Truth.Of, probability: p.Truth.Probability,
 		})
 	case p.Verdict == nil:
@@ -187,16 +254,23 @@ func (b *Builder) Add(p Pair) {
 		}
 		b.registry.skip(p.Item.ID, "the judge did not judge it")
 	case p.Truth == nil || p.Truth.Tie:
-		b.alone = append(b.alone, single{traits: b.traits(p), yes: p.Verdict.Yes(), score: p.Verdict.Score})
-		b.graded = b.graded || between(p.Verdict.Score)
+		b.alone = append(b.alone, single{traits: b.traits(p), yes: all.Yes >= 0.5, score: all.Score, share: all.Yes})
 		why := "nobody labelled it"
 		if p.Truth != nil {
 			why = "people are evenly split"
 		}
 		b.registry.skip(p.Item.ID, why)
 	default:
-		b.addBoth(p)
+		b.addBoth(p, all)
 	}
+}
+
+// reported returns the report of the run.
+func (b *Builder) reported() report.Report {
+	if b.made == nil {
+		b.made = new(b.report.Report())
+	}
+	return *b.made
 }
 
 // whole returns the builder with undecided items included. They count in the score of the
@@ -211,11 +285,11 @@ func (b *Builder) whole() *Builder {
 // between reports whether a score is a grade rather than a decision.
 func between(score float64) bool { return score != 0 && score != 1 }
 
-func (b *Builder) addBoth(p Pair) {
+func (b *Builder) addBoth(p Pair, all doc.Trials) {
 	v, t := p.Verdict, p.Truth
 	it := paired{
-		traits: b.traits(p), id: strings.Clone(p.Item.ID), model: b.o.SystemModel,
-		judge: v.Yes(), truth: t.Yes, judgeScore: v.Score, score: t.Score, label: strings.Clone(v.Label), truthLabel: strings.Clone(t.Label),
+		traits: b.traits(p), id: strings.Clone(p.Item.ID), model: b.o.Head.SystemModel,
+		judge: v.Yes(), truth: t.Yes, judgeScore: all.Score, share: all.Yes, score: t.Score, label: strings.Clone(v.Label), truthLabel: strings.Clone(t.Label),
 		stratum: t.Stratum, of: t.Of, probability: t.Probability,
 	}
 	for _, name := range ModelFields {
@@ -233,7 +307,6 @@ func (b *Builder) addBoth(p Pair) {
 			it.votesFor++
 		}
 	}
-	b.graded = b.graded || between(v.Score)
 	b.truthful = b.truthful || between(t.Score)
 	if r := b.registry; r != nil {
 		k, known := r.known[it.id]
@@ -263,6 +336,14 @@ func (b *Builder) traits(p Pair) traits {
 		category: once(p.Item.Category), cluster: once(p.Item.Cluster), confidence: -1,
 		position: p.Position, length: len(p.Item.Response),
 	}
+	t.weight, _ = doc.WeightOf(p.Item)
+	unit := fnv.New64a()
+	if p.Item.Cluster != "" {
+		_, _ = unit.Write([]byte("cluster " + p.Item.Cluster)) // never fails
+	} else {
+		_, _ = unit.Write([]byte("item " + p.Item.ID))
+	}
+	t.unit = unit.Sum64()
 	if v := p.Verdict; v != nil && v.Confidence != nil && *v.Confidence >= 0 && *v.Confidence <= 1 { // an external run file may contain any value
 		t.confidence = *v.Confidence
 	}

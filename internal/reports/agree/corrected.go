@@ -2,6 +2,7 @@ package agree
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -33,73 +34,142 @@ const WarnSelected = "the labelled items were not drawn at random from the run, 
 // Corrected returns the run's score corrected to match people, without the rest of
 // [Builder.Agreement]; nil without labels. It does not withhold.
 //
-// An undecided item counts with its probability as the judge's prediction. If only yes and
-// no are used, a probability of at least 1/2 is a yes.
+// The score is that of the run's report: the share that passes, or the mean of graded scores
+// without a pass mark; items count with their weight and with the mean of their trials, and
+// an undecided item with its probability. People's score of an item is their decision, or
+// their grade if the score is a mean of grades.
 func (b *Builder) Corrected() *Corrected {
 	w := b.whole()
 	if len(w.both) == 0 {
 		return nil
 	}
+	const level = stat.DefaultLevel
 	var c agreement.Confusion
 	for _, it := range w.both {
 		c.Add(it.truth, it.judge)
 	}
-	s := w.sampleOf(w.both, w.alone)
-	var raw stat.Clustered
-	var guesses stat.Guesses
-	predict := func(t traits, yes bool, score float64) {
-		x := t.predicted(yes, score)
-		if raw.Add(t.cluster, x, 1); t.undecided {
-			guesses.Add(x, 1)
-		}
-	}
-	for _, it := range w.both {
-		predict(it.traits, it.judge, it.judgeScore)
-	}
 	yes, n := 0, len(w.alone)
 	for _, it := range w.alone {
-		if predict(it.traits, it.yes, it.score); it.yes {
+		if it.yes {
 			yes++
 		}
 	}
-	const level = stat.DefaultLevel
-	k := &Corrected{People: s.share(func(truth, _ bool) bool { return truth }, func(_, _ bool) bool { return true }), Stratified: w.stratified(), Unlabelled: n}
-	all := raw.Moments()
-	score := stat.Score{Values: all, Share: true, Undecided: guesses.Allowance(all.Weight(), w.o.CalibrationError)}
-	if all.N() > raw.Clusters() {
-		score.Clusters = &raw
+	s := w.sampleOf(w.both, w.alone)
+	r := b.reported()
+	k := &Corrected{Raw: *r.Metrics[0].Judged, People: w.people(s), Unlabelled: n, Metric: r.Metrics[0].Metric}
+	items := w.rated(s)
+	ppi, influence := agreement.PPIOn(items, level)
+	k.PPI = ppi
+	if w.plain() {
+		k.PPI = agreement.PPIOf(c, yes, n, level)
+		if n > 0 {
+			labelled, alone := k.PPI.Influence(c, yes)
+			k.PPI = agreement.PPIIn(w.clusteredBy(labelled, alone), c, yes, n, level)
+			for i, it := range w.both {
+				influence[i] = labelled(it.truth, it.judge)
+			}
+			for i, it := range w.alone {
+				influence[len(w.both)+i] = alone(it.yes)
+			}
+		}
+		k.RoganGladen = agreement.RoganGladenIn(w.clusteredBy(agreement.RoganGladenInfluence(yes, n, c)), yes, n, c, level)
+	} else {
+		k.RoganGladen = stat.NoInterval(0.5, 0, level, stat.Unit, warnCountsOnly)
 	}
-	k.Raw = score.At(level)
-	k.PPI = agreement.PPIOf(c, yes, n, level)
-	switch {
-	case n > 0 && guesses.N() > 0:
-		k.PPI = w.ppi(func(it paired) float64 { return agreement.Number(it.truth) },
-			func(it paired) float64 { return it.predicted(it.judge, it.judgeScore) },
-			func(it single) float64 { return it.predicted(it.yes, it.score) })
-	case n > 0:
-		k.PPI = agreement.PPIIn(w.clusteredBy(k.PPI.Influence(c, yes)), c, yes, n, level)
-	}
-	k.RoganGladen = agreement.RoganGladenIn(w.clusteredBy(agreement.RoganGladenInfluence(yes, n, c)), yes, n, c, level)
+	k.Stratified = w.stratified()
 	k.Mix = w.mix(c, yes, n)
 	switch how := w.drawn(); {
 	case n == 0:
 		k.Quote = quotePeople
-	case how != atRandom:
-		k.Quote = quoteStratified
-	default:
+	case how == atRandom, w.meanScore():
 		k.Quote = quotePPI
+	case k.Stratified.N > 0:
+		k.Quote = quoteStratified
+		influence = w.stratifiedInfluence()
 	}
+	if w.meanScore() && w.drawn() == byVerdict && s.strata == nil {
+		k.Quote = "" // A part of the run has no labels.
+	}
+	if k.Quote == "" {
+		k.PPI.Estimate = stat.NoInterval(0.5, 0, level, stat.Unit, WarnPart)
+	}
+	k.units = stat.Influence{}
+	for i, x := range influence {
+		if i < len(w.both) {
+			k.units[w.both[i].unit] += x
+		} else {
+			k.units[w.alone[i-len(w.both)].unit] += x
+		}
+	}
+	k.Confusion = c
 	if k.Mix.Differs {
 		k.PPI.Estimate, k.RoganGladen = k.PPI.Warn(WarnSelected), k.RoganGladen.Warn(WarnSelected)
 		if w.beyondWeights() {
 			k.Stratified, k.People = k.Stratified.Warn(WarnSelected), k.People.Warn(WarnSelected)
 		}
 	}
-	if w.o.Width > 0 {
+	if w.o.Width > 0 && k.Quote != "" {
 		k.More = &More{Width: w.o.Width, Now: k.PPI.Hi - k.PPI.Lo, Present: k.PPI.Labels}
 		k.More.Labels, k.More.Enough = agreement.MoreLabels(k.PPI, w.o.Width)
 	}
 	return k
+}
+
+// warnCountsOnly says why a score is not corrected by error rates.
+const warnCountsOnly = "error rates correct counts of yes and no only: this score has weights, grades, several trials or probabilities"
+
+// plain reports whether every item counts once, as yes or no.
+func (b *Builder) plain() bool {
+	undecided := slices.ContainsFunc(b.both, func(it paired) bool { return it.undecided }) ||
+		slices.ContainsFunc(b.alone, func(it single) bool { return it.undecided })
+	return !b.meanScore() && !b.weighted && !b.split && !undecided
+}
+
+// meanScore reports whether the score of the run is the mean of grades, as in its report:
+// some verdict has no pass mark, and some has a score other than 0 and 1.
+func (b *Builder) meanScore() bool { return b.unmarked && b.graded }
+
+// judged and labelled return what an item counts by the judge, and by people.
+func (b *Builder) judged(share, score float64) float64 {
+	if b.meanScore() {
+		return score
+	}
+	return share
+}
+
+func (b *Builder) labelledAs(it paired) float64 {
+	if b.meanScore() {
+		return it.score
+	}
+	return agreement.Number(it.truth)
+}
+
+// rated returns all items with the probability of their label, those with a label first.
+func (b *Builder) rated(s *sample) []agreement.Rated {
+	items := make([]agreement.Rated, 0, len(b.both)+len(b.alone))
+	for i, it := range b.both {
+		r := agreement.Rated{Cluster: it.cluster, Weight: it.traits.weight, Judge: b.judged(it.share, it.judgeScore), People: b.labelledAs(it)}
+		if w := s.weight[i]; w != r.Weight {
+			r.Chance = r.Weight / w
+		}
+		items = append(items, r)
+	}
+	for _, it := range b.alone {
+		items = append(items, agreement.Rated{Cluster: it.cluster, Weight: it.weight, Judge: b.judged(it.share, it.score), People: math.NaN()})
+	}
+	return items
+}
+
+// people returns the score of the labelled items by people alone.
+func (b *Builder) people(s *sample) stat.Estimate {
+	if s.strata != nil && !b.meanScore() {
+		return s.share(func(truth, _ bool) bool { return truth }, func(_, _ bool) bool { return true })
+	}
+	var all stat.Clustered
+	for i, it := range b.both {
+		all.Add(it.cluster, b.labelledAs(it), s.weight[i])
+	}
+	return all.Score(stat.DefaultLevel, false)
 }
 
 // clusteredBy returns the design of an estimate from the influence of labelled items and of
@@ -271,9 +341,10 @@ func (b *Builder) stratified() stat.Estimate {
 	s := b.sampleOf(b.both, b.alone)
 	b.how = how
 	if s.strata == nil && how != byProbability {
-		est := stat.Proportion(0, 0, stat.DefaultLevel)
-		est.N, est.Method, est.Warnings = len(b.both), stat.MethodNone, []string{WarnPart}
-		return est
+		return stat.NoInterval(0.5, 0, stat.DefaultLevel, stat.Unit, WarnPart)
+	}
+	if b.meanScore() {
+		return stat.NoInterval(0.5, 0, stat.DefaultLevel, stat.Unit, warnCountsOnly)
 	}
 	est := s.share(func(truth, _ bool) bool { return truth }, func(_, _ bool) bool { return true })
 	if est.Method != stat.MethodNone {
@@ -287,4 +358,16 @@ func (b *Builder) stratified() stat.Estimate {
 		est = est.Warn(agreement.WarnFewLabels)
 	}
 	return est
+}
+
+// stratifiedInfluence returns the influence of all items on the stratified score, those with
+// a label first.
+func (b *Builder) stratifiedInfluence() []float64 {
+	s := b.sampleOf(b.both, b.alone)
+	p := (s.table.TP + s.table.FN) / s.table.Sum()
+	labelled, alone := s.influences(func(truth, _ bool) float64 { return agreement.Number(truth) - p })
+	for len(alone) < len(b.alone) {
+		alone = append(alone, 0)
+	}
+	return append(labelled, alone...)
 }

@@ -107,7 +107,7 @@ func (p *paper) warning() string {
 
 // outOf formats the counts of a share.
 func (p *paper) outOf(k, n int, what string) string {
-	if c := p.Corrected; c != nil && c.Mix.Drawn != "" && c.Mix.Drawn != string(atRandom) {
+	if c := p.Corrected; p.Weighted || c != nil && c.Quote != "" && c.Mix.Drawn != "" && c.Mix.Drawn != string(atRandom) {
 		what += ", weighted"
 	}
 	return fmt.Sprintf("%s of %s %s", words.Comma(k), words.Comma(n), what)
@@ -139,11 +139,23 @@ func (p *paper) headline() {
 	}
 	if k := p.Corrected; k != nil {
 		about := fmt.Sprintf("%s, %s; the judge alone gives %s", p.quoted(k.Quote), words.Count(k.PPI.Labels, "label"), doc.Percent(k.Raw.Value))
+		if k.Quote == "" {
+			about = fmt.Sprintf("not known from these labels; the judge alone gives %s", doc.Percent(k.Raw.Value))
+		}
 		tiles = append(tiles, tile("corrected score", k.Quoted(), doc.Share(k.Quoted()), about))
 		blocks = append(blocks, doc.Paragraph{Text: p.meaning(*k)}, doc.Paragraph{Text: k.More.words()})
 	}
-	blocks = append(blocks, doc.Paragraph{Text: p.warning(), Tone: doc.Warning})
+	blocks = append(blocks, doc.Paragraph{Text: p.warning(), Tone: doc.Warning}, doc.Paragraph{Text: p.clusters(), Tone: doc.Warning})
 	p.Add(doc.Section{ID: "score", Blocks: append([]doc.Block{tiles}, blocks...)})
+}
+
+// clusters returns the warning about the clusters of the main numbers, if there is one.
+func (p *paper) clusters() string {
+	warning := doc.ClusterWarning(p.All.Agreement)
+	if p.Corrected != nil {
+		warning = cmp.Or(doc.ClusterWarning(p.Corrected.Quoted()), doc.ClusterWarning(p.Corrected.Raw), warning)
+	}
+	return words.UpperFirst(warning)
 }
 
 // quoted returns the name of the score to quote.
@@ -176,15 +188,27 @@ func (p *paper) meaning(k Corrected) string {
 	if est.Method == stat.MethodNone {
 		return "These labels cannot correct the score of the run: they leave a part of it out."
 	}
-	said := fmt.Sprintf("If %s had judged everything, the score would be about %s", p.Who(), doc.Share(est))
-	switch {
-	case k.Raw.Value < est.Lo:
-		return fmt.Sprintf("%s: %s is too low.", said, own)
-	case k.Raw.Value > est.Hi:
-		return fmt.Sprintf("%s: %s is too high.", said, own)
-	default:
-		return fmt.Sprintf("%s. %s is consistent with that.", said, words.UpperFirst(own))
+	said := fmt.Sprintf("Share of such items that %s would accept: %s.", p.Who(), doc.Share(est))
+	if k.Metric == doc.MeanScore {
+		return fmt.Sprintf("Mean score that %s would give such items: %s; %s is the mean of its scores.", p.Who(), doc.Share(est), own)
 	}
+	c := k.Confusion
+	more := float64(c.FP-c.FN) / float64(c.N())
+	switch {
+	case c.FP == c.FN:
+		return said + " On the labels the judge accepts as many as they do."
+	case est.Clusters > 0 || p.Weighted || k.Mix.Drawn != string(atRandom):
+		return fmt.Sprintf("%s On the labels, each counted once, the judge accepts %s.", said, moreOrFewer(more))
+	}
+	return fmt.Sprintf("%s On the labels the judge accepts %s (McNemar p = %.4f).", said, moreOrFewer(more), stat.McNemar(c.FP, c.FN).P)
+}
+
+// moreOrFewer describes a difference of shares.
+func moreOrFewer(x float64) string {
+	if x < 0 {
+		return fmt.Sprintf("%.1f pp fewer", -100*x)
+	}
+	return fmt.Sprintf("%.1f pp more", 100*x)
 }
 
 // words says how many labels are needed.
@@ -336,7 +360,7 @@ func (p *paper) corrected() {
 	}
 	row := func(name string, est stat.Estimate, n int, about string) {
 		c := p.Share(est)
-		if name == p.quoted(k.Quote) {
+		if k.Quote != "" && name == p.quoted(k.Quote) {
 			c.Tone, about = doc.Chosen, about+": quote this"
 		}
 		t.Rows = append(t.Rows, []doc.Cell{doc.T(name), c, doc.N(n), doc.T(about)})
@@ -454,7 +478,7 @@ func (a Pairing) Document() *doc.Document {
 	counts := doc.Table{Columns: []doc.Column{doc.Col("category"), doc.Num("both yes"), doc.Num("only first"), doc.Num("only second"), doc.Num("both no")}}
 	for _, c := range append(slices.Clone(a.Categories), a.All) {
 		name := doc.T(cmp.Or(c.Category, "all"))
-		t.Rows = append(t.Rows, []doc.Cell{name, doc.T(doc.Share(c.Agreement)), d.Coefficient(c.Kappa, 2), doc.N(c.Agreement.N)})
+		t.Rows = append(t.Rows, []doc.Cell{name, d.Share(c.Agreement), d.Coefficient(c.Kappa, 2), doc.N(c.Agreement.N)})
 		counts.Rows = append(counts.Rows, []doc.Cell{name, doc.N(c.BothYes), doc.N(c.FirstOnly), doc.N(c.SecondOnly), doc.N(c.BothNo)})
 	}
 	differ := func(yes, no Party, which Differing) doc.Block {

@@ -34,17 +34,17 @@ func (b *Builder) notes(a Agreement) []string {
 	if c.Ties > 0 {
 		add("on %s the annotators are evenly split: these have no label", words.Count(c.Ties, "item"))
 	}
-	if b.o.Items > c.Items {
-		add("%s of %s have no record yet; the numbers will change", words.Comma(b.o.Items-c.Items), words.Count(b.o.Items, "item"))
+	if b.o.Head.Items > c.Items {
+		add("%s of %s have no record yet; the numbers will change", words.Comma(b.o.Head.Items-c.Items), words.Count(b.o.Head.Items, "item"))
 	}
 	if !a.People {
 		add("%s counts as the truth here, and may be wrong itself: human labels say more", a.Who())
 	}
-	if b.o.Trials > 1 {
-		add("each item has %d trials, and the first is compared: agreement is that of one verdict, and the raw score that of the first trial", b.o.Trials)
+	if b.o.Head.Trials > 1 {
+		add("each item has %d trials: the score uses all of them, and agreement compares what most of them say", b.o.Head.Trials)
 	}
 	if b.weighted {
-		add("items carry different weights, but every number here counts each item once: the run's own score is weighted, so it differs")
+		add("items carry different weights, and every share here is one of weight; counts are of items")
 	}
 	clusters, n := map[string]bool{}, 0
 	for _, it := range b.both {
@@ -96,6 +96,8 @@ func (b *Builder) noteMix(c *Corrected) string {
 	}
 	note = doc.Join("; ", note, "the labelled items differ from the others in "+strings.Join(other, "; "))
 	switch {
+	case c.Quote == "":
+		note += ". One of the judge's two verdicts has no label at all, so nothing corrects the score: label some of both, as --plan does"
 	case b.beyondWeights():
 		note += ". No number here corrects for that: label items drawn at random, as --plan does"
 	default:

@@ -59,17 +59,17 @@ type Differing struct {
 // maxDiffering is the maximum number of differing items that are listed.
 const maxDiffering = 10
 
-// Pairs compares two judges item by item. It keeps counts and a few ids, for any number of
-// items.
+// Pairs compares two judges item by item. It keeps counts by cluster and a few ids, for any
+// number of items.
 type Pairs struct {
 	pairing    Pairing
-	all        agreement.Confusion // with the first judge as the truth
-	categories map[string]*agreement.Confusion
+	all        agreement.Cross // with the first judge as the truth
+	categories map[string]*agreement.Cross
 }
 
 // NewPairs returns a comparison of two judges.
 func NewPairs(first, second Party) *Pairs {
-	return &Pairs{pairing: Pairing{First: first, Second: second}, categories: map[string]*agreement.Confusion{}}
+	return &Pairs{pairing: Pairing{First: first, Second: second}, categories: map[string]*agreement.Cross{}}
 }
 
 // Add adds the verdicts of both judges on one item; nil means no verdict. Items should be
@@ -80,8 +80,10 @@ func (p *Pairs) Add(it deem.Item, first, second *deem.Verdict) {
 		return
 	}
 	a, b := first.Yes(), second.Yes()
-	p.all.Add(a, b)
-	doc.Entry(p.categories, it.Category).Add(a, b)
+	weight, _ := doc.WeightOf(it)
+	for _, to := range []*agreement.Cross{&p.all, doc.Entry(p.categories, strings.Clone(it.Category))} {
+		to.Add(strings.Clone(it.Cluster), weight, a, b)
+	}
 	switch {
 	case a && !b:
 		p.pairing.FirstOnly.add(it.ID)
@@ -97,21 +99,22 @@ func (d *Differing) add(id string) {
 }
 
 // crossing returns the measures of some items.
-func crossing(category string, c agreement.Confusion) Crossing {
+func crossing(category string, of *agreement.Cross) Crossing {
+	c := of.Counts()
 	return Crossing{
 		Category: category, BothYes: c.TP, FirstOnly: c.FN, SecondOnly: c.FP, BothNo: c.TN,
-		Agreement: c.Accuracy(stat.DefaultLevel), Kappa: c.Kappa(stat.DefaultLevel),
+		Agreement: of.Agreement(stat.DefaultLevel), Kappa: of.Kappa(stat.DefaultLevel),
 	}
 }
 
 // Pairing returns the result.
 func (p *Pairs) Pairing() Pairing {
 	a := p.pairing
-	a.All = crossing("", p.all)
+	a.All = crossing("", &p.all)
 	a.Categories = []Crossing{}
 	if _, one := p.categories[""]; !one || len(p.categories) > 1 {
 		for name, c := range p.categories {
-			a.Categories = append(a.Categories, crossing(doc.OrNone(name), *c))
+			a.Categories = append(a.Categories, crossing(doc.OrNone(name), c))
 		}
 		slices.SortFunc(a.Categories, func(x, y Crossing) int { return strings.Compare(x.Category, y.Category) })
 	}

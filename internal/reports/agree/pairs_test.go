@@ -1,12 +1,16 @@
 package agree_test
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"deem"
 	"deem/internal/doc"
 	"deem/internal/reports/agree"
+	"deem/stat"
 )
 
 func TestPairing(t *testing.T) {
@@ -63,5 +67,49 @@ func TestPairingOfNothing(t *testing.T) {
 	var b strings.Builder
 	if err := doc.Text(&b, a.Document(), doc.TextOptions{}); err != nil || strings.Contains(b.String(), "NaN") {
 		t.Errorf("text %q, %v", b.String(), err)
+	}
+}
+
+// Two judges of the same items have one agreement and one kappa, whether they are compared
+// by "deem report A B" or by "deem agree A B": with weights, and in clusters.
+func TestPairingIsAgreement(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	for _, c := range []struct {
+		name             string
+		size             int
+		weighted, sparse bool
+	}{
+		{"independent items", 1, false, false},
+		{"weights", 1, true, false},
+		{"clusters", 20, false, false},
+		{"clusters with weights", 20, true, false},
+		{"some items in clusters", 20, false, true},
+	} {
+		p := agree.NewPairs(agree.Party{Judge: "a"}, agree.Party{Judge: "b"})
+		b := agree.New(agree.Options{})
+		ease := 0.5
+		for i := range 240 {
+			if i%c.size == 0 {
+				ease = rng.Float64()
+			}
+			it := deem.Item{ID: fmt.Sprint(i)}
+			if c.size > 1 && !(c.sparse && i%3 == 0) {
+				it.Cluster = fmt.Sprint("c", i/c.size)
+			}
+			if c.weighted {
+				it.Weight = 1 + float64(i%4)
+			}
+			right := rng.Float64() < ease
+			first, second := verdict(right != (rng.Float64() < 0.2)), verdict(right != (rng.Float64() < 0.2))
+			p.Add(it, first, second)
+			b.Add(agree.Pair{Item: it, Position: i, Verdict: second, Truth: truth(first.Yes())})
+		}
+		one, other := p.Pairing().All, b.Agreement().All
+		for name, pair := range map[string][2]stat.Estimate{"agreement": {one.Agreement, other.Agreement}, "kappa": {one.Kappa, other.Kappa}} {
+			x, y := pair[0], pair[1]
+			if math.Abs(x.Value-y.Value) > 1e-9 || math.Abs(x.Lo-y.Lo) > 1e-9 || math.Abs(x.Hi-y.Hi) > 1e-9 || x.Clusters != y.Clusters {
+				t.Errorf("%s: %s %v [%v, %v] and %v [%v, %v]", c.name, name, x.Value, x.Lo, x.Hi, y.Value, y.Lo, y.Hi)
+			}
+		}
 	}
 }

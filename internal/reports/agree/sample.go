@@ -13,8 +13,8 @@ import (
 // A single is a judged item without a label.
 type single struct {
 	traits
-	yes   bool
-	score float64
+	yes          bool
+	score, share float64 // the means of its trials: their scores, and the share of yes
 }
 
 // traits are the known properties of a judged item, with or without a label. Items to label
@@ -23,16 +23,9 @@ type traits struct {
 	category, cluster string
 	confidence        float64 // -1 if the judge gives none
 	position, length  int     // position in the dataset, and bytes of the response
-	undecided         bool    // the score is a probability given by the judge
-}
-
-// predicted returns the judge's prediction of people's decision: its own decision, or the
-// probability of an undecided item.
-func (t traits) predicted(yes bool, score float64) float64 {
-	if t.undecided {
-		return score
-	}
-	return agreement.Number(yes)
+	weight            float64
+	unit              uint64 // a hash of the cluster, or of the id without one
+	undecided         bool   // the score is a probability given by the judge
 }
 
 // A sample is labelled items with the way they were drawn from the judged items of a run.
@@ -46,15 +39,20 @@ type sample struct {
 
 	// The strata of the run, within which labels were drawn at random, if it has strata.
 	strata []stratum
-	of     []int // of each labelled item: its stratum
-	alone  []int // of each judged item without a label: its stratum
-	at     []int // and its cluster
+	of     []int     // of each labelled item: its stratum
+	alone  []int     // of each judged item without a label: its stratum
+	at     []int     // its cluster
+	apart  []float64 // and its weight
 }
 
 // A stratum is a part of the run with the same verdict of the judge, in which labels were
-// drawn at random: labels of its items have a label, and yes of these are a yes.
+// drawn at random. It has the weight of its items, of those with a label, and of those that
+// people accept.
 type stratum struct {
-	items, labels, yes int
+	items, labels, yes float64
+	squares            float64 // of the weights of labelled items
+	all                float64 // the squares of the weights of all items
+	drawn              int     // items with a label
 	verdict            bool
 }
 
@@ -62,6 +60,17 @@ func (s *stratum) add(o stratum) {
 	s.items += o.items
 	s.labels += o.labels
 	s.yes += o.yes
+	s.squares += o.squares
+	s.all += o.all
+	s.drawn += o.drawn
+}
+
+// effective returns how many labels of equal weight those of the stratum are worth.
+func (s *stratum) effective() float64 { return s.labels * s.labels / s.squares }
+
+// mean returns the mean of what z is for the labels of the stratum.
+func (s *stratum) mean(z influence) float64 {
+	return (s.yes*z(true, s.verdict) + (s.labels-s.yes)*z(false, s.verdict)) / s.labels
 }
 
 // sampleOf returns labelled items as a sample of judged items, of which those in alone have
@@ -84,14 +93,14 @@ func (b *Builder) sampleOf(both []paired, alone []single) *sample {
 		return at
 	}
 	for i, it := range both {
-		counts := 1.0
-		s.weight[i] = 1
+		counts := it.traits.weight
+		s.weight[i] = counts
 		switch {
 		case s.strata != nil:
 			h := s.strata[s.of[i]]
-			s.weight[i] = float64(h.items) / float64(h.labels)
+			s.weight[i] *= h.items / h.labels
 		case how == byProbability:
-			s.weight[i] = 1 / it.probability
+			s.weight[i] /= it.probability
 			counts = s.weight[i]
 		}
 		s.place[i] = in(it.cluster, counts)
@@ -99,7 +108,7 @@ func (b *Builder) sampleOf(both []paired, alone []single) *sample {
 	}
 	if s.strata != nil {
 		for _, it := range alone {
-			s.at = append(s.at, in(it.cluster, 1))
+			s.at, s.apart = append(s.at, in(it.cluster, it.weight)), append(s.apart, it.weight)
 		}
 	}
 	return s
@@ -116,14 +125,15 @@ func (s *sample) stratify(alone []single, planned bool) {
 		cells[key].add(one)
 	}
 	for _, it := range s.both {
-		one := stratum{items: 1, labels: 1}
+		w := it.traits.weight
+		one := stratum{items: w, labels: w, squares: w * w, all: w * w, drawn: 1}
 		if it.truth {
-			one.yes = 1
+			one.yes = w
 		}
 		count(cell{it.category, it.judge}, one)
 	}
 	for _, it := range alone {
-		count(cell{it.category, it.yes}, stratum{items: 1})
+		count(cell{it.category, it.yes}, stratum{items: it.weight, all: it.weight * it.weight})
 	}
 	least := thin
 	if planned {
@@ -157,15 +167,15 @@ func merge(cells map[cell]*stratum, least int) (strata []stratum, index map[cell
 		for _, key := range keys {
 			if key.yes == verdict {
 				whole.add(*cells[key])
-				if cells[key].labels < least {
+				if cells[key].drawn < least {
 					rest.add(*cells[key])
 				}
 			}
 		}
-		if whole.items > 0 && whole.labels == 0 {
+		if whole.items > 0 && whole.drawn == 0 {
 			return nil, nil, false
 		}
-		together := rest.items > 0 && rest.labels < least
+		together := rest.items > 0 && rest.drawn < least
 		if together {
 			rest = whole
 		}
@@ -174,7 +184,7 @@ func merge(cells map[cell]*stratum, least int) (strata []stratum, index map[cell
 			switch {
 			case key.yes != verdict:
 				continue
-			case together || cells[key].labels < least:
+			case together || cells[key].drawn < least:
 				if last < 0 {
 					last = len(strata)
 					strata = append(strata, rest)
@@ -235,13 +245,17 @@ func (s *sample) variance(z influence) (variance, base float64) {
 		}
 		return both / (total * total) * n / (n - 1), squares / total / (n - 1)
 	}
-	all := float64(len(s.both) + len(s.alone))
+	total, squares := 0.0, 0.0
 	for _, h := range s.strata {
-		w := float64(h.items) / all
-		p := (float64(h.yes) + 0.5) / (float64(h.labels) + 1)
+		total += h.items
+		squares += h.all
+	}
+	for _, h := range s.strata {
+		w, labels := h.items/total, h.effective()
+		p := (h.yes/h.labels*labels + 0.5) / (labels + 1)
 		yes, no := z(true, h.verdict), z(false, h.verdict)
-		mean := (float64(h.yes)*yes + float64(h.labels-h.yes)*no) / float64(h.labels)
-		variance += w*w*p*(1-p)*(yes-no)*(yes-no)/float64(h.labels) + w*mean*mean/all
+		mean := h.mean(z)
+		variance += w*w*p*(1-p)*(yes-no)*(yes-no)/labels + w*mean*mean*squares/total/total
 		base += w * (p*yes*yes + (1-p)*no*no)
 	}
 	return variance, base / max(n-1, 1)
@@ -257,23 +271,39 @@ func (s *sample) sums(z influence) (whole, apart []stat.Cluster) {
 		whole[place].Influence += x
 		apart = append(apart, stat.Cluster{Weight: weight, Influence: x})
 	}
-	mean := make([]float64, len(s.strata))
-	for i, h := range s.strata {
-		mean[i] = (float64(h.yes)*z(true, h.verdict) + float64(h.labels-h.yes)*z(false, h.verdict)) / float64(h.labels)
-	}
+	labelled, alone := s.influences(z)
 	for i, it := range s.both {
-		x := z(it.truth, it.judge)
+		weight := it.traits.weight
 		if s.strata == nil {
-			add(s.place[i], s.weight[i], s.weight[i]*x)
-			continue
+			weight = s.weight[i]
 		}
-		m := mean[s.of[i]]
-		add(s.place[i], 1, m+s.weight[i]*(x-m))
+		add(s.place[i], weight, labelled[i])
 	}
-	for i, h := range s.alone {
-		add(s.at[i], 1, mean[h])
+	for i, x := range alone {
+		add(s.at[i], s.apart[i], x)
 	}
 	return whole, apart
+}
+
+// influences returns the influence of each labelled item and of each of the others, times
+// its weight. The others matter only in strata.
+func (s *sample) influences(z influence) (labelled, alone []float64) {
+	mean := make([]float64, len(s.strata))
+	for i, h := range s.strata {
+		mean[i] = h.mean(z)
+	}
+	for i, it := range s.both {
+		x := s.weight[i] * z(it.truth, it.judge)
+		if s.strata != nil {
+			m := mean[s.of[i]]
+			x += m * (it.traits.weight - s.weight[i])
+		}
+		labelled = append(labelled, x)
+	}
+	for i, h := range s.alone {
+		alone = append(alone, s.apart[i]*mean[h])
+	}
+	return labelled, alone
 }
 
 // share returns the share of the items selected by hit among those selected by of, with its

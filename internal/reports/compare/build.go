@@ -32,7 +32,10 @@ func (b *Builder) Comparison() Comparison {
 		c.Items.Missing = append(c.Items.Missing, named(&b.missing[i]))
 		s := &b.sides[i]
 		out := Side{Run: r, Figures: b.figures(&s.tally, r, c.Metric, over(s.unjudged, s.items, b.opts.MaxUnjudged)), Categories: []Figures{}}
-		out.System = s.spent.Sums(s.allScore.several)
+		if f := b.stopped[i]; f != nil && out.Judged != nil {
+			out.Judged, out.Strict = f.Judged, f.Strict
+		}
+		out.System = s.spent.Sums(s.allScore.Clustered())
 		for _, name := range categoryNames(s.strata) {
 			f := b.figures(s.strata[name], r, c.Metric, out.Judged == nil)
 			f.Category = name
@@ -114,10 +117,10 @@ func (b *Builder) figures(t *tally, r Run, metric string, withheld bool) Figures
 	if metric == PassRate {
 		judged, strict = &t.pass, &t.allPass
 	}
-	f := Figures{Items: t.items, Unjudged: t.unjudged, Strict: strict.score(binary(metric)).At(b.opts.Level)}
-	if !withheld && judged.n() > 0 {
-		score := judged.score(binary(metric))
-		score.Undecided = t.guesses.Allowance(judged.moments.Weight(), r.CalibrationError)
+	f := Figures{Items: t.items, Unjudged: t.unjudged, Strict: strict.Score(binary(metric)).At(b.opts.Level)}
+	if !withheld && judged.N() > 0 {
+		score := judged.Score(binary(metric))
+		score.Undecided = t.guesses.Allowance(score.Values.Weight(), r.CalibrationError)
 		f.Judged = new(score.At(b.opts.Level))
 	}
 	return f
@@ -137,23 +140,23 @@ func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 	if metric == PassRate {
 		judged, strict = &p.pass, &p.allPass
 	}
-	all := strict.score(binary(metric))
+	all := strict.Score(binary(metric))
 	d := Difference{
-		First: judged.first.Mean(), Second: judged.second.Mean(),
-		N: judged.n(), Wins: judged.up, Losses: judged.down, Ties: judged.n() - judged.up - judged.down,
+		First: judged.First.Mean(), Second: judged.Second.Mean(),
+		N: judged.N(), Wins: judged.Up, Losses: judged.Down, Ties: judged.N() - judged.Up - judged.Down,
 		Unjudged: p.unjudged, Strict: all.At(b.opts.Level), Detectable: 1,
 	}
 	if withheld || d.N == 0 {
 		return found{Difference: d}
 	}
-	score := judged.score(binary(metric))
+	score := judged.Score(binary(metric))
 	for i, g := range p.guesses {
 		score.Undecided = score.Undecided.And(g.Allowance(score.Values.Weight(), b.runs[p.of[i]].CalibrationError))
 	}
 	d.Estimate, d.Test = new(score.At(b.opts.Level)), new(score.Test(b.opts.Seed))
 	d.Detectable = score.Detectable(b.opts.Level, stat.DefaultPower)
 	if score.Clusters != nil && score.Pairs.Counts {
-		d.McNemar = new(stat.McNemar(judged.up, judged.down))
+		d.McNemar = new(stat.McNemar(judged.Up, judged.Down))
 	}
 	return found{Difference: d, at: score.At, strict: all.At, oneSided: score.OneSided, failed: p.failed}
 }
@@ -289,7 +292,7 @@ func (b *Builder) ranking(runs []Run, pairings []Pairing, metric string) *Rankin
 			judged = &b.common[i].pass
 		}
 		r.Ordered = r.Ordered || better[i] > 0
-		r.Places = append(r.Places, Place{Rank: 1 + better[i], Run: i, Name: runs[i].Name, Estimate: judged.score(binary(metric)).At(b.opts.Level)})
+		r.Places = append(r.Places, Place{Rank: 1 + better[i], Run: i, Name: runs[i].Name, Estimate: judged.Score(binary(metric)).At(b.opts.Level)})
 	}
 	slices.SortStableFunc(r.Places, func(x, y Place) int {
 		return cmp.Or(cmp.Compare(x.Rank, y.Rank), cmp.Compare(y.Estimate.Value, x.Estimate.Value))
@@ -312,7 +315,7 @@ func (b *Builder) ranking(runs []Run, pairings []Pairing, metric string) *Rankin
 		}
 		rows = append(rows, slices.Repeat([][]float64{row}, n)...)
 	}
-	if b.common[0].score.several || len(b.split) > 0 {
+	if b.common[0].score.Clustered() || len(b.split) > 0 {
 		r.Cochran = new(agreement.ClusteredQ(rows, b.opts.Seed))
 	} else {
 		r.Cochran = new(agreement.CochranQ(rows)) // rows of one item each

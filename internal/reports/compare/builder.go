@@ -32,8 +32,8 @@ type Builder struct {
 	verdicts, unmarked       int // verdicts of all runs, and those without a pass mark
 	flips                    []Flip
 
-	labelled   [][]twice   // by run: the items judged by it and the baseline, if there are labels
-	labellings []Labelling // by run
+	labellings []*Labelling // by run; nil without labels
+	stopped    []*Figures   // by run: its figures if a rule stopped it
 }
 
 // A side collects the results of one run.
@@ -49,9 +49,9 @@ type side struct {
 type tally struct {
 	items, unjudged   int
 	guesses           stat.Guesses
-	score, pass       values // of judged items
-	allScore, allPass values // with failures as 0
-	graded            bool   // some score is neither 0 nor 1
+	score, pass       stat.Values // of judged items
+	allScore, allPass stat.Values // with failures as 0
+	graded            bool        // some score is neither 0 nor 1
 }
 
 // add adds the result of a run for an item.
@@ -60,8 +60,8 @@ func (t *tally) add(c *Cell) {
 	score, pass := 0.0, 0.0
 	if c.counts() {
 		score, pass = c.values()
-		t.score.add(c.Cluster, score, c.Weight)
-		t.pass.add(c.Cluster, pass, c.Weight)
+		t.score.Add(c.Cluster, score, c.Weight)
+		t.pass.Add(c.Cluster, pass, c.Weight)
 	} else {
 		t.unjudged++
 	}
@@ -71,16 +71,16 @@ func (t *tally) add(c *Cell) {
 		t.guesses.Add(score, c.Weight)
 		score, pass = 0, 0 // wrong, if failures count as wrong
 	}
-	t.allScore.add(c.Cluster, score*(1-c.Failed), c.Weight)
-	t.allPass.add(c.Cluster, pass*(1-c.Failed), c.Weight)
+	t.allScore.Add(c.Cluster, score*(1-c.Failed), c.Weight)
+	t.allPass.Add(c.Cluster, pass*(1-c.Failed), c.Weight)
 }
 
 // A pair collects the differences of two runs.
 type pair struct {
 	unjudged          int // items that were not judged by both
-	score, pass       contrast
-	allScore, allPass contrast // with failures as 0
-	failed            bool     // some trial has no verdict
+	score, pass       stat.Differences
+	allScore, allPass stat.Differences // with failures as 0
+	failed            bool             // some trial has no verdict
 	guesses           [2]stat.Guesses
 	of                [2]int // the indices of the runs
 }
@@ -104,13 +104,13 @@ func (p *pair) add(a, b *Cell) {
 				p.guesses[i].Add(*c.Guess, a.Weight)
 			}
 		}
-		p.score.add(a.Cluster, score[0], score[1], a.Weight)
-		p.pass.add(a.Cluster, pass[0], pass[1], a.Weight)
+		p.score.Add(a.Cluster, score[0], score[1], a.Weight)
+		p.pass.Add(a.Cluster, pass[0], pass[1], a.Weight)
 	} else {
 		p.unjudged++
 	}
-	p.allScore.add(a.Cluster, score[0]*kept[0], score[1]*kept[1], a.Weight)
-	p.allPass.add(a.Cluster, pass[0]*kept[0], pass[1]*kept[1], a.Weight)
+	p.allScore.Add(a.Cluster, score[0]*kept[0], score[1]*kept[1], a.Weight)
+	p.allPass.Add(a.Cluster, pass[0]*kept[0], pass[1]*kept[1], a.Weight)
 }
 
 // New returns a builder for a comparison of the runs. The first run is the baseline.
@@ -131,7 +131,7 @@ func New(runs []Run, o Options) *Builder {
 	b := &Builder{
 		runs: slices.Clone(runs), opts: o,
 		sides: make([]side, k), common: make([]tally, k), missing: make([]doc.Firsts, k),
-		labelled: make([][]twice, k), labellings: make([]Labelling, k),
+		labellings: make([]*Labelling, k), stopped: make([]*Figures, k),
 		strata: map[string][]pair{}, crowds: map[string]int{}, clusters: map[string][]float64{},
 	}
 	for i := range b.sides {
@@ -141,6 +141,13 @@ func New(runs []Run, o Options) *Builder {
 		b.pairs = append(b.pairs, &pair{})
 	}
 	return b
+}
+
+// Stopped says that a rule stopped the i-th run. Its report has an interval of the score that
+// allows for that, which the rows do not show.
+func (b *Builder) Stopped(i int, rule string, judged *stat.Estimate, strict stat.Estimate) {
+	b.runs[i].Stopped = rule
+	b.stopped[i] = &Figures{Judged: judged, Strict: strict}
 }
 
 // place returns the index of the pair of the i-th and the j-th run, for i < j.
@@ -197,9 +204,6 @@ func (b *Builder) Add(r Row) {
 			for _, p := range to {
 				p.of = [2]int{i, j}
 				p.add(&r.Cells[i], &r.Cells[j])
-			}
-			if i == 0 {
-				b.addLabels(j, &r.Cells[i], &r.Cells[j])
 			}
 		}
 	}

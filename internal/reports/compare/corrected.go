@@ -1,38 +1,22 @@
 package compare
 
-import (
-	"math"
-
-	"deem/internal/agreement"
-	"deem/stat"
-)
+import "deem/stat"
 
 // WarnSelected warns that a corrected difference uses labels that were not drawn at random.
 const WarnSelected = "the labelled items were not drawn at random, which the corrected difference assumes: see the notes"
 
-// An Opinion is the human label of a response.
-type Opinion struct {
-	Yes   bool
-	Score float64 // from 0 to 1
-
-	// Chance is the probability with which a plan drew the response to be labelled, 0
-	// without a plan.
-	Chance float64
-}
-
-// A Labelling describes how the labels of a run were drawn.
+// A Labelling is what human labels say about a run: its corrected score, as "deem agree"
+// gives it from the labels of this run and the way they were drawn.
 type Labelling struct {
-	// Planned reports whether one plan drew all of them, with the probabilities in their
-	// opinions.
-	Planned bool
-
-	// Selected are the properties in which labelled items differ significantly from the
-	// others, for example "verdict" or "response length".
-	Selected []string
+	Score     stat.Estimate  // without a value if the labels do not give one
+	Influence stat.Influence // of clusters, and of items without one, on the score
+	Passes    bool           // the score is the share that passes
+	Side      CorrectedSide
 }
 
-// A Corrected is the difference of two runs corrected by human labels of some responses of
-// each run. The judge's errors are measured separately for each run.
+// A Corrected is the difference of the corrected scores of two runs, each from its own
+// labels. What the runs have in common, such as clusters, items or labels, only narrows its
+// interval.
 type Corrected struct {
 	// First and Second are the corrected scores of the runs, and Estimate is second -
 	// first. All are null if there are too few labels.
@@ -63,7 +47,7 @@ func (d Difference) Counted() bool { return d.Wins+d.Losses+d.Ties == d.N }
 
 // A CorrectedSide is what the labels of one run show about the judge.
 type CorrectedSide struct {
-	Labels   int `json:"labels"`   // of items that both runs judged
+	Labels   int `json:"labels"`   // of the run
 	Right    int `json:"right"`    // responses that people accept
 	Rejected int `json:"rejected"` // of these, rejected by the judge
 	Wrong    int `json:"wrong"`    // responses that people do not accept
@@ -76,54 +60,31 @@ type CorrectedSide struct {
 	Selected []string `json:"selected,omitempty"`
 }
 
-// A twice is an item that both runs judged, by both metrics.
-type twice struct{ pass, score agreement.OnBoth }
-
-// addLabels adds an item that both runs judged.
-func (b *Builder) addLabels(j int, first, second *Cell) {
-	if !b.opts.Labels || !first.Judged || !second.Judged {
-		return
-	}
-	it := twice{pass: agreement.OnBoth{Cluster: first.Cluster, Weight: first.Weight}}
-	it.score = it.pass
-	for s, c := range []*Cell{first, second} {
-		it.pass.Judge[s], it.score.Judge[s] = c.share(), c.Score
-		it.pass.People[s], it.score.People[s] = math.NaN(), math.NaN()
-		if o := c.People; o != nil {
-			it.pass.People[s], it.score.People[s] = 0, o.Score
-			if o.Yes {
-				it.pass.People[s] = 1
-			}
-			it.pass.Chance[s], it.score.Chance[s] = o.Chance, o.Chance
-		}
-	}
-	b.labelled[j] = append(b.labelled[j], it)
-}
-
-// Labelled sets how the labels of the i-th run were drawn. By default they count as drawn
-// at random.
-func (b *Builder) Labelled(i int, l Labelling) { b.labellings[i] = l }
+// Labelled sets what the labels of the i-th run say.
+func (b *Builder) Labelled(i int, l Labelling) { b.labellings[i] = &l }
 
 // corrected returns the corrected differences of the other runs from the baseline, in their
 // order. It returns nil without any label; a difference has no estimate if there are too
 // few labels.
 func (b *Builder) corrected(metric string, withheld bool) []*Corrected {
 	list := make([]*Corrected, len(b.runs))
-	if withheld {
+	first := b.labellings[0]
+	if withheld || first == nil {
 		return list
 	}
 	var together []*found
 	var places []int
-	for j, items := range b.labelled {
-		d, sides := b.correct(items, j, metric)
-		if sides[0].Labels+sides[1].Labels == 0 {
+	for j, second := range b.labellings {
+		if j == 0 || second == nil || first.Side.Labels+second.Side.Labels == 0 {
 			continue
 		}
-		list[j] = &Corrected{Sides: sides, N: d.N}
-		if d.Estimate == nil {
+		k := &Corrected{Sides: [2]CorrectedSide{first.Side, second.Side}, N: b.pairs[place(0, j, len(b.runs))].score.N()}
+		list[j] = k
+		d := correct(first, second, b.opts.Level)
+		if d.Estimate.Method == stat.MethodNone || first.Passes != (metric == PassRate) || second.Passes != first.Passes {
 			continue
 		}
-		list[j].First, list[j].Second = &d.First, &d.Second
+		k.First, k.Second = &first.Score.Value, &second.Score.Value
 		together, places = append(together, &d), append(places, j)
 	}
 	b.settle(together, false)
@@ -134,47 +95,18 @@ func (b *Builder) corrected(metric string, withheld bool) []*Corrected {
 	return list
 }
 
-// correct returns the corrected difference of the j-th run from the baseline.
-func (b *Builder) correct(items []twice, j int, metric string) (found, [2]CorrectedSide) {
-	var sides [2]CorrectedSide
-	planned := [2]bool{b.labellings[0].Planned, b.labellings[j].Planned}
-	sides[0].Selected, sides[1].Selected = b.labellings[0].Selected, b.labellings[j].Selected
-	list := make([]agreement.OnBoth, len(items))
-	for i, it := range items {
-		list[i] = it.score
-		if metric == PassRate {
-			list[i] = it.pass
-		}
-		for s := range sides {
-			if !planned[s] {
-				list[i].Chance[s] = 0
-			}
-			switch people, judge := it.pass.People[s], it.pass.Judge[s]; {
-			case math.IsNaN(people):
-				continue
-			case people == 1:
-				sides[s].Right++
-				sides[s].Rejected += 1 - int(judge+0.5)
-			default:
-				sides[s].Wrong++
-				sides[s].Accepted += int(judge + 0.5)
-			}
-			sides[s].Labels++
-		}
-	}
-	ppi := agreement.NewPPIPaired(list)
-	sides[0].Lambda, sides[1].Lambda = ppi.Lambda[0], ppi.Lambda[1]
+// correct returns the difference of the corrected scores of two runs.
+func correct(first, second *Labelling, level float64) found {
+	c := stat.Contrast{One: second.Score.At, Rest: first.Score.At, Correlation: second.Influence.Correlation(first.Influence)}
 	at := func(level float64) stat.Estimate {
-		est := ppi.At(level)
-		if len(sides[0].Selected)+len(sides[1].Selected) > 0 {
+		est := c.At(level)
+		if len(first.Side.Selected)+len(second.Side.Selected) > 0 {
 			est = est.Warn(WarnSelected)
 		}
 		return est
 	}
-	est, test := at(b.opts.Level), ppi.Test()
-	d := Difference{First: ppi.First, Second: ppi.Second, Estimate: &est, Test: &test, N: len(items)}
-	if est.Method == stat.MethodNone {
-		d.Estimate, d.Test = nil, nil
-	}
-	return found{Difference: d, at: at, strict: at, oneSided: at}, sides
+	est := at(level)
+	test := stat.Test{Statistic: est.Value, P: stat.IntervalP(at), Method: "interval", N: est.N}
+	d := Difference{First: first.Score.Value, Second: second.Score.Value, Estimate: &est, Test: &test}
+	return found{Difference: d, at: at, strict: at, oneSided: at}
 }

@@ -138,33 +138,21 @@ func meanOf(trials []Cell) Cell {
 	if len(trials) == 1 {
 		return out
 	}
-	var judged []Cell
+	var judged []*deem.Verdict
 	for _, c := range trials {
 		if c.Judged {
-			judged = append(judged, c)
+			judged = append(judged, &deem.Verdict{Label: c.Label, Score: c.Score, Pass: c.Pass})
 		}
 	}
 	if len(judged) == 0 {
 		return out
 	}
-	out.Judged, out.Kind, out.Guess, out.Score, out.Verdicts = true, "", nil, 0, len(judged)
+	all := doc.MeanOf(judged)
+	out.Judged, out.Kind, out.Guess, out.Pass = true, "", nil, nil
 	out.Failed = float64(len(trials)-len(judged)) / float64(len(trials))
-	marked := true
-	for _, c := range judged {
-		out.Score += c.Score
-		out.Yes += c.share()
-		out.Graded = out.Graded || c.graded()
-		marked = marked && c.Pass != nil
-	}
-	n := float64(len(judged))
-	out.Score, out.Yes, out.Pass = min(out.Score/n, 1), out.Yes/n, nil
-	if marked {
+	out.Label, out.Score, out.Verdicts, out.Yes, out.Graded = all.First.Label, all.Score, all.N, all.Yes, all.Graded
+	if all.Marked {
 		out.Pass = new(out.yes())
-	}
-	for _, c := range judged {
-		if out.Label = c.Label; c.yes() == out.yes() {
-			break
-		}
 	}
 	return out
 }
@@ -188,14 +176,12 @@ func (j *joiner) cell(rec deem.Record) Cell {
 	}
 	c := Cell{
 		Present: true, Position: rec.Position,
-		Category: j.name(it.Category), Cluster: j.name(it.Cluster), Weight: it.Weight,
+		Category: j.name(it.Category), Cluster: j.name(it.Cluster),
 		question: maphash.String(j.seed, it.Question), references: references.Sum64(),
 		answeredBy: j.name(it.Fields["answer_model"]), prompt: j.name(prompt),
 		took: doc.TookBy(it),
 	}
-	if !(c.Weight >= 1e-9 && c.Weight <= 1e9) {
-		c.Weight = 1 // as in a report, so that no item disappears from the count
-	}
+	c.Weight, _ = doc.WeightOf(it)
 	switch {
 	case rec.Failure != nil:
 		c.Kind, c.Guess = rec.Failure.Kind, rec.Failure.Probability

@@ -19,10 +19,10 @@ func (b *Builder) notes(c Comparison) []string {
 	if c.Metric == MeanScore && len(c.Pairs) > 0 {
 		list = append(list, "scores have no pass mark: an item counts as won or lost when its score crosses one half")
 	}
-	if len(c.Pairs) > 0 && b.pairs[0].score.diffs.several {
-		diffs := &b.pairs[0].score.diffs
-		note := fmt.Sprintf("items come in %s: intervals are cluster-robust, and tests permute whole clusters", words.Count(len(diffs.named), "cluster"))
-		if n := diffs.groups().Clusters(); math.Ldexp(2, -n) >= 1-b.opts.Level {
+	if len(c.Pairs) > 0 && b.pairs[0].score.Clustered() {
+		diffs := &b.pairs[0].score
+		note := fmt.Sprintf("items come in %s: intervals are cluster-robust, and tests permute whole clusters", words.Count(diffs.Named(), "cluster"))
+		if n := diffs.Score(false).Clusters.Clusters(); math.Ldexp(2, -n) >= 1-b.opts.Level {
 			note += fmt.Sprintf("; with so few, p cannot be below %s, and no difference can be established", doc.Short(math.Ldexp(2, -n)))
 		}
 		list = append(list, note)
@@ -48,11 +48,11 @@ func (b *Builder) notes(c Comparison) []string {
 		case k == nil:
 			continue
 		case k.Estimate == nil:
-			list = append(list, fmt.Sprintf("there is no corrected difference of %s and %s: it takes three labels of each or more, in two clusters or more; there are %s and %s of items that both judged",
+			list = append(list, fmt.Sprintf("there is no corrected difference of %s and %s: it takes three labels of each or more, of both verdicts and in two clusters or more; there are %s and %s",
 				c.Runs[p.First].called(), c.Runs[p.Second].called(), words.Comma(k.Sides[0].Labels), words.Comma(k.Sides[1].Labels)))
 			continue
 		case len(list) == corrected:
-			list = append(list, "corrected is the difference that people would see if they judged all items: the judge's difference plus its mean error over the labels of each run (paired prediction-powered inference)")
+			list = append(list, "corrected is the difference of the corrected scores of both runs, each from its own labels as in deem agree; what the runs share narrows the interval")
 		}
 		for s, run := range []int{p.First, p.Second} {
 			if by := p.Corrected.Sides[s].Selected; len(by) > 0 && (s == 1 || p.Second == 1) {

@@ -28,6 +28,9 @@ type Run struct {
 	Trials       int    `json:"trials,omitempty"`        // how many times each item is judged; 0 means once
 	Complete     bool   `json:"complete"`
 
+	// Stopped is the rule that stopped the run, "" without one. The builder sets it.
+	Stopped string `json:"stopped_by,omitempty"`
+
 	// CalibrationError is that of the report. If it is above 0, an undecided item counts
 	// with its probability.
 	CalibrationError float64 `json:"calibration_error,omitempty"`
@@ -60,9 +63,6 @@ type Options struct {
 	// MaxUnjudged is the share of unjudged items in a run above which the difference is
 	// withheld. There is no default: 0 allows none.
 	MaxUnjudged float64
-
-	// Labels says that rows contain human labels, which are used to correct differences.
-	Labels bool
 
 	// Anyway compares runs despite errors in the lint, with a warning.
 	Anyway bool
@@ -111,8 +111,6 @@ type Cell struct {
 	Yes      float64 // the share of yes among them
 	Graded   bool    // one of them has a score other than 0 and 1
 	Failed   float64 // the share of trials without a verdict, 0 if all of them failed
-
-	People *Opinion // nil if the response has no human label
 
 	question, references uint64 // hashes, to check that runs asked the same
 	answeredBy, prompt   string // how the response was produced, if known

@@ -7,6 +7,7 @@ import (
 
 	"deem"
 	"deem/internal/agreement"
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -36,9 +37,9 @@ type Part struct {
 	items   map[string]judgedItem // by id
 }
 
-// A cross counts the verdicts of two judges on the same items, the first as the truth.
+// A cross compares the verdicts of two judges on the same items, the first as the truth.
 type cross struct {
-	agreement.Confusion
+	agreement.Cross
 	unpaired int // items that only one of them judged
 }
 
@@ -60,7 +61,8 @@ func (p *Part) Score(s Score) { p.system.Scores = append(p.system.Scores, s) }
 // Add adds an item with the verdicts of all judges; nil means no verdict.
 func (p *Part) Add(it deem.Item, verdicts []*deem.Verdict) {
 	p.system.Items++
-	item := judgedItem{cluster: it.Cluster, values: make([]float64, len(verdicts))}
+	weight, _ := doc.WeightOf(it)
+	item := judgedItem{cluster: strings.Clone(it.Cluster), weight: weight, values: make([]float64, len(verdicts)), yes: make([]bool, len(verdicts))}
 	flip := Flip{Item: strings.Clone(it.ID), Category: it.Category, Says: make([]string, p.judges), Yes: make([]bool, p.judges)}
 	yes, no := 0, 0
 	for i, v := range verdicts {
@@ -68,7 +70,7 @@ func (p *Part) Add(it deem.Item, verdicts []*deem.Verdict) {
 		if v == nil {
 			continue
 		}
-		flip.Says[i], flip.Yes[i] = v.Label, v.Yes()
+		flip.Says[i], flip.Yes[i], item.yes[i] = v.Label, v.Yes(), v.Yes()
 		p.graded[i] = p.graded[i] || v.Pass == nil && v.Score != 0 && v.Score != 1
 		counted := 0.0
 		if flip.Yes[i] {
@@ -88,7 +90,7 @@ func (p *Part) Add(it deem.Item, verdicts []*deem.Verdict) {
 			c := &p.crosses[i][j]
 			switch {
 			case verdicts[i] != nil && verdicts[j] != nil:
-				c.Add(flip.Yes[i], flip.Yes[j])
+				c.Add(item.cluster, weight, flip.Yes[i], flip.Yes[j])
 			case verdicts[i] != nil || verdicts[j] != nil:
 				c.unpaired++
 			}
@@ -122,13 +124,13 @@ func (b *Builder) Report() Report {
 		s.Scores = list(s.Scores)
 		for i := range s.Scores {
 			j := s.Scores[i].Judge
-			c := p.crosses[0][j]
-			if n := c.N(); j > 0 && n > 0 {
+			c := &p.crosses[0][j]
+			if n := c.Counts().N(); j > 0 && n > 0 {
 				up, down := p.changes[j][0], p.changes[j][1]
+				change := p.moved(j)
 				s.Scores[i].Change = &Change{
 					Up: Items{up.N, list(up.Examples)}, Down: Items{down.N, list(down.Examples)}, Both: n, Unpaired: c.unpaired,
-					Difference: stat.PairedProportions(up.N, down.N, n, stat.DefaultLevel),
-					P:          stat.McNemar(up.N, down.N).P,
+					Difference: change.At(stat.DefaultLevel), P: change.Test(1).P,
 				}
 			}
 		}
@@ -147,15 +149,14 @@ func (b *Builder) Report() Report {
 	}
 	for i := range b.judges {
 		for j := i + 1; j < len(b.judges); j++ {
-			var c agreement.Confusion
+			var all agreement.Cross
 			for _, part := range b.systems {
-				of := part.crosses[i][j]
-				c.TP, c.FN, c.FP, c.TN = c.TP+of.TP, c.FN+of.FN, c.FP+of.FP, c.TN+of.TN
+				all.Merge(&part.crosses[i][j].Cross)
 			}
-			if c.N() > 0 {
+			if c := all.Counts(); c.N() > 0 {
 				r.Pairs = append(r.Pairs, Pair{
 					First: i, Second: j, BothYes: c.TP, FirstOnly: c.FN, SecondOnly: c.FP, BothNo: c.TN,
-					Agreement: c.Accuracy(stat.DefaultLevel), Kappa: c.Kappa(stat.DefaultLevel),
+					Agreement: all.Agreement(stat.DefaultLevel), Kappa: all.Kappa(stat.DefaultLevel),
 				})
 			}
 		}

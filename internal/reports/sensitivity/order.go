@@ -38,7 +38,9 @@ type Lead struct {
 // A judgedItem is one item with a value for each judge, NaN if there is no verdict.
 type judgedItem struct {
 	cluster string
+	weight  float64
 	values  []float64
+	yes     []bool
 }
 
 // rank determines how the order of systems changes with the judge.
@@ -140,34 +142,26 @@ func (b *Builder) order(first, second *Part, level float64) Order {
 }
 
 // paired returns the difference between two systems over the items that a judge judged of
-// both. It is the interval of "deem compare".
+// both, as "deem compare" does.
 func paired(first, second *Part, judge int, level float64) stat.Estimate {
-	var diffs stat.Clustered
-	up, down := 0, 0
+	var diffs stat.Differences
 	for id, a := range first.items {
-		b, ok := second.items[id]
-		if !ok || math.IsNaN(a.values[judge]) || math.IsNaN(b.values[judge]) {
-			continue
-		}
-		d := a.values[judge] - b.values[judge]
-		diffs.Add(a.cluster, d, 1)
-		switch d {
-		case 1:
-			up++
-		case -1:
-			down++
+		if b, ok := second.items[id]; ok && !math.IsNaN(a.values[judge]) && !math.IsNaN(b.values[judge]) {
+			diffs.Add(a.cluster, b.values[judge], a.values[judge], a.weight)
 		}
 	}
-	m := diffs.Moments()
-	bounds := stat.Bounds{Lo: -1, Hi: 1}
-	est := stat.Mean(m, level, bounds)
-	if math.Abs(float64(m.N())*m.Mean()-float64(up-down)) < 1e-9 {
-		est = stat.PairedProportions(up, down, m.N(), level)
+	return diffs.Score(diffs.First.Binary() && diffs.Second.Binary()).At(level)
+}
+
+// moved returns the difference between the decisions of a judge and of the first.
+func (p *Part) moved(judge int) stat.Score {
+	var diffs stat.Differences
+	for _, it := range p.items {
+		if !math.IsNaN(it.values[0]) && !math.IsNaN(it.values[judge]) {
+			diffs.Add(it.cluster, agreement.Number(it.yes[0]), agreement.Number(it.yes[judge]), it.weight)
+		}
 	}
-	if m.N() > diffs.Clusters() {
-		est = diffs.Mean(level, bounds).AtLeastAsWide(est)
-	}
-	return est
+	return diffs.Score(true)
 }
 
 // score returns the score of a judge for the system, or nil.

@@ -146,9 +146,7 @@ func (s *Server) agreed(ctx context.Context, ask agreeAsk) (*agreed, error) {
 	return countOnce(ctx, s.bench, key, stamp, false, func(ctx context.Context) (*agreed, error) {
 		got := &agreed{votes: map[string]int{}}
 		o := agree.Options{
-			Judge: reports.Party(ask.run), People: ask.other == nil, Items: ask.run.Dataset.Items, Trials: ask.run.Trials,
-			Width: ask.Width / 100, MaxUnjudged: report.DefaultMaxUnjudged, CalibrationError: reports.CalibrationError(ask.run),
-			SystemModel: reports.SettingsOf(ask.run.Spec).SystemModel,
+			Judge: reports.Party(ask.run), People: ask.other == nil, Head: reports.Head(ask.run, report.DefaultMaxUnjudged), Width: ask.Width / 100,
 		}
 		o = reports.WithLabels(o, reports.LabelsOf(ask.run, false))
 		if ask.other != nil {
