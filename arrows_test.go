@@ -60,7 +60,6 @@ var arrows = []arrow{
 	{"internal/doc", []string{".", "stat"}, "a report is one document, which three renderers write; sections of several reports are the same in all"},
 	{"report", []string{".", "stat", "internal/agreement", "internal/doc"}, "a report is made of records alone: it never calls a model or opens a store"},
 	{"internal/reports/compare", []string{".", "judge", "stat", "internal/agreement", "internal/doc"}, "a comparison is made of records, and says what two judges differ in"},
-	{"internal/reports/agree", []string{".", "stat", "report", "internal/agreement", "internal/doc"}, "agreement is made of records, and the score of the run is that of its report"},
 	{"internal/reports/*", []string{".", "stat", "internal/agreement", "internal/doc"}, "a kind of report that is made of records, without a store"},
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
 

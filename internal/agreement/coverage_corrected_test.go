@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"deem/internal/agreement"
-	"deem/internal/reports"
 	"deem/internal/reports/agree"
 	"deem/internal/reports/compare"
 )
@@ -77,7 +76,8 @@ func (w contest) draw(rng *rand.Rand) compare.Pair {
 		b.Add(row)
 	}
 	for s := range shares {
-		b.Labelled(s, reports.LabellingOf(people[s].Corrected()))
+		k := people[s].Corrected()
+		b.Labelled(s, compare.Labelling{Score: k.Quoted(), Influence: k.Influence(), Passes: k.Metric == compare.PassRate, Side: compare.CorrectedSide{Labels: k.PPI.Labels}})
 	}
 	return b.Comparison().Pairs[0]
 }

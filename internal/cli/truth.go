@@ -125,14 +125,15 @@ func (t *truths) agreement(ctx context.Context, st store.Store) (agree.Agreement
 			known[i] = agree.Known{Item: k.Item, Judge: k.Judge, People: k.People, Why: k.Why}
 		}
 	}
-	o := agree.Options{
-		Judge: reports.Party(t.run), People: t.other == nil, Head: reports.Head(t.run, t.o.maxUnjudged),
-		Seed: t.o.seed, Width: t.o.width, Own: t.o.family, Registry: known,
+	o, err := reports.AgreeOptions(ctx, st, t.run, t.o.maxUnjudged)
+	if err != nil {
+		return agree.Agreement{}, err
 	}
+	o.People, o.Seed, o.Width, o.Own, o.Registry = t.other == nil, t.o.seed, t.o.width, t.o.family, known
+	o.SystemModel = cmp.Or(t.o.systemModel, o.SystemModel)
 	if t.o.criteria {
-		o.Head.Until = nil // The rule is about items.
+		o.Stopped = nil // The rule is about items.
 	}
-	o.Head.SystemModel = cmp.Or(t.o.systemModel, o.Head.SystemModel)
 	o = reports.WithLabels(o, reports.LabelsOf(t.run, t.o.criteria))
 	if t.other != nil {
 		o.Truth = reports.Party(*t.other)

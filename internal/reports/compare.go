@@ -123,19 +123,19 @@ func Compare(ctx context.Context, st store.Store, runs []Compared, people []*Peo
 
 // labelling returns what people's labels say about the score of a run.
 func labelling(ctx context.Context, st store.Store, run store.Run, p *People) (compare.Labelling, error) {
-	o := agree.Options{People: true, Head: Head(run, 1)}
+	o, err := AgreeOptions(ctx, st, run, 1)
+	if err != nil {
+		return compare.Labelling{}, err
+	}
+	o.People = true
 	b := agree.New(o)
 	if err := EachWithPeople(ctx, st, run, p, o, b.Add); err != nil {
 		return compare.Labelling{}, err
 	}
-	return LabellingOf(b.Corrected()), nil
-}
-
-// LabellingOf returns a corrected score, which may be nil, for a comparison.
-func LabellingOf(k *agree.Corrected) compare.Labelling {
 	none := stat.NoInterval(0.5, 0, stat.DefaultLevel, stat.Unit, stat.WarnNoValues)
+	k := b.Corrected()
 	if k == nil {
-		return compare.Labelling{Score: none}
+		return compare.Labelling{Score: none}, nil
 	}
 	c := k.Confusion
 	l := compare.Labelling{
@@ -150,7 +150,7 @@ func LabellingOf(k *agree.Corrected) compare.Labelling {
 			l.Side.Selected = append(l.Side.Selected, t.Of)
 		}
 	}
-	return l
+	return l, nil
 }
 
 // flipsAtOnce is the number of items that are read in one batch.

@@ -117,6 +117,30 @@ func (p *People) Of(it deem.Item) *agree.Truth {
 	return t
 }
 
+// AgreeOptions returns the options of an agreement of the judge of a run: what its report
+// knows about the score.
+func AgreeOptions(ctx context.Context, st store.Store, run store.Run, maxUnjudged float64) (agree.Options, error) {
+	set := SettingsOf(run.Spec)
+	o := agree.Options{
+		Judge: Party(run), Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: maxUnjudged,
+		CalibrationError: CalibrationError(run), SystemModel: set.SystemModel,
+	}
+	if set.Until == nil {
+		return o, nil
+	}
+	f, err := Of(ctx, st, run, Options{MaxUnjudged: 1})
+	if err != nil {
+		return o, err
+	}
+	o.Stopped = &agree.Stopped{Rule: f.Report.Stopped.Rule}
+	for _, m := range f.Report.Metrics {
+		if m.Judged != nil {
+			o.Stopped.Scores = append(o.Stopped.Scores, *m.Judged)
+		}
+	}
+	return o, nil
+}
+
 // CompareWithPeople compares the judge of a run with people.
 func CompareWithPeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options) (agree.Agreement, error) {
 	b := agree.New(o)
@@ -158,7 +182,7 @@ func EachWithPeople(ctx context.Context, st store.Store, run store.Run, p *Peopl
 		if err != nil {
 			return err
 		}
-		pair := agree.Judged(trials, o.Head.CalibrationError)
+		pair := agree.Judged(trials, o.CalibrationError)
 		if !p.Kept() {
 			pair.Truth = p.Of(pair.Item)
 		} else if it, ok := known[Drawn{pair.Item.ID, pair.Position}]; ok {
@@ -180,7 +204,7 @@ func EachWithRun(ctx context.Context, st store.Store, run, other store.Run, o ag
 		if first == nil {
 			return // an item that this judge has not judged yet
 		}
-		p := agree.Judged(first, o.Head.CalibrationError)
+		p := agree.Judged(first, o.CalibrationError)
 		p.Truth = agree.TruthOf(second)
 		visit(p)
 	})

@@ -19,7 +19,6 @@ import (
 	"deem/internal/agreement"
 	"deem/internal/doc"
 	"deem/internal/reports/agree"
-	"deem/report"
 	"deem/stat"
 )
 
@@ -30,7 +29,7 @@ func options() agree.Options {
 	return agree.Options{
 		Judge:  agree.Party{Run: "20261115-9f3a2c", Judge: "universal", JudgeHash: strings.Repeat("4f0c2a91", 8), Model: "openai:gpt-4o-mini"},
 		Truth:  agree.Party{Judge: "labels.csv"},
-		People: true, Head: report.Head{Items: 200, MaxUnjudged: 0.01},
+		People: true, Items: 200, MaxUnjudged: 0.01,
 	}
 }
 
@@ -170,7 +169,7 @@ func sceneKnown() *agree.Builder {
 // sceneOwn has answers of the judge's own family, which it favours.
 func sceneOwn() *agree.Builder {
 	o := options()
-	o.Head.SystemModel = "mistral-large"
+	o.SystemModel = "mistral-large"
 	o.Judge.Model = "mistral:mistral-small"
 	pairs := everyFourth()
 	for i := range pairs {
@@ -391,7 +390,7 @@ func TestAny(t *testing.T) {
 			pairs = append(pairs, p)
 		}
 		o := options()
-		o.Head.MaxUnjudged, o.Width = 1, 0.1
+		o.MaxUnjudged, o.Width = 1, 0.1
 		a := build(o, pairs).Agreement()
 		if _, err := json.Marshal(a); err != nil {
 			rt.Fatalf("no JSON: %v", err)
@@ -482,7 +481,7 @@ func TestOwnWithoutWrongAnswers(t *testing.T) {
 // Under a plan the judge's own rate is known from all items: it has one interval, that of
 // the raw score.
 func TestPlanGivesTheJudgeOneInterval(t *testing.T) {
-	b := agree.New(agree.Options{People: true, Draws: 2, Head: report.Head{Trials: 3}})
+	b := agree.New(agree.Options{People: true, Draws: 2, Trials: 3})
 	for i := range 200 {
 		yes := i%4 != 0
 		v := &deem.Verdict{Label: "no"}
@@ -509,7 +508,7 @@ func TestPlanGivesTheJudgeOneInterval(t *testing.T) {
 // prediction in the correction, but not in the agreement of decisions.
 func TestUndecidedItemsAreCorrectedByTheirProbability(t *testing.T) {
 	o := options()
-	o.Head.CalibrationError = 0.05
+	o.CalibrationError = 0.05
 	var y, yhat, alone []float64
 	var raw stat.Clustered
 	pairs := []agree.Pair{}

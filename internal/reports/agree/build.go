@@ -221,8 +221,7 @@ func (b *Builder) scores(withheld bool) *Scores {
 	if withheld {
 		return s
 	}
-	metrics := b.reported().Metrics
-	s.Raw = metrics[len(metrics)-1].Judged
+	s.Raw = new(b.scored(true))
 	if len(w.alone) > 0 {
 		w.unmarked = true // The score is the mean of grades, whether or not they have a pass mark.
 		ppi, _ := agreement.PPIOn(w.rated(w.sampleOf(w.both, w.alone)), stat.DefaultLevel)
@@ -233,14 +232,7 @@ func (b *Builder) scores(withheld bool) *Scores {
 
 // hold returns why scores are withheld, or nil. Every trial without a verdict counts.
 func (b *Builder) hold() *Hold {
-	r := b.reported()
-	h := Hold{Unjudged: r.Unjudged, Items: r.Items, MaxUnjudged: b.o.Head.MaxUnjudged}
-	if b.o.Head.Trials > 1 {
-		h.Unjudged, h.Items = 0, 0
-		for _, t := range r.Trials {
-			h.Unjudged, h.Items = h.Unjudged+t.Unjudged, h.Items+t.Items
-		}
-	}
+	h := Hold{Unjudged: b.failed, Items: b.trials, MaxUnjudged: b.o.MaxUnjudged}
 	if float64(h.Unjudged) <= h.MaxUnjudged*float64(h.Items) {
 		return nil
 	}
@@ -292,7 +284,7 @@ func (b *Builder) own() *Own {
 			others = append(others, it)
 		}
 	}
-	if family, same := doc.SameFamily(model, b.o.Head.SystemModel); same && o.Family == "" {
+	if family, same := doc.SameFamily(model, b.o.SystemModel); same && o.Family == "" {
 		o.Family = family // the family is worth reporting even without measurements
 	}
 	if o.Family == "" {

@@ -9,7 +9,7 @@ import (
 	"deem"
 	"deem/internal/doc"
 	"deem/internal/words"
-	"deem/report"
+	"deem/stat"
 )
 
 // Version is the version of the JSON form of an [Agreement].
@@ -24,8 +24,23 @@ type Options struct {
 	Truth  Party
 	People bool // Truth are people
 
-	// Head is that of the run's report. The score of the run is that of this report.
-	Head report.Head
+	// Items is the number of items in the run, 0 if unknown, and Trials how many times each
+	// is judged; 0 means once.
+	Items, Trials int
+
+	// CalibrationError is the error of the probabilities that the judge gives for items
+	// that it does not decide.
+	CalibrationError float64
+
+	// MaxUnjudged is the share of unjudged items above which scores are withheld.
+	MaxUnjudged float64
+
+	// SystemModel is the model under test, "" if unknown. An item's field "answer_model" or
+	// "system" names the model of its response if there are several.
+	SystemModel string
+
+	// Stopped is set for a run with a stopping rule.
+	Stopped *Stopped
 
 	// Labels are the labels of the judge, highest score first, and Ordered says that no two
 	// of them have the same score. They are not needed for yes and no.
@@ -45,6 +60,13 @@ type Options struct {
 
 	// Registry are the known disagreements, nil without a registry.
 	Registry []Known
+}
+
+// Stopped is what the report of a run with a stopping rule says: the score, and the mean
+// score if it is another number, with intervals that allow for looking after every item.
+type Stopped struct {
+	Rule   string
+	Scores []stat.Estimate
 }
 
 // A Truth is the decision of people, or of another judge, on an item.
@@ -139,9 +161,14 @@ func (p Pair) records() []deem.Record {
 // A Builder collects pairs for an [Agreement]. Its memory grows with the number of labelled
 // items, and by a few numbers for each of the others.
 type Builder struct {
-	o      Options
-	report *report.Builder // of the run
-	made   *report.Report  // what report says; nil until it is needed
+	o Options
+
+	// What the score of the run is made of, as in its report: the share of yes of each item,
+	// and its mean score.
+	shares, means stat.Values
+	guesses       stat.Guesses
+	trials        int // records
+	failed        int // records without a verdict
 
 	items, unjudged int
 	labelled        int // items with a label or a tie
@@ -155,7 +182,8 @@ type Builder struct {
 	how      drawing  // how labels were drawn; "" until it is determined
 	tests    []SelectionTest
 	names    map[string]string // categories and clusters, interned
-	unmarked bool              // some verdict has no pass mark
+	marked   bool              // some verdict has a pass mark
+	unmarked bool              // and some has none
 	graded   bool              // the judge gave a score between 0 and 1
 	truthful bool              // the truth has a score between 0 and 1
 
@@ -190,9 +218,7 @@ type paired struct {
 
 // New returns a builder.
 func New(o Options) *Builder {
-	h := o.Head
-	h.MaxUnjudged = 1 // Scores are withheld here.
-	b := &Builder{o: o, report: report.New(h), names: map[string]string{}}
+	b := &Builder{o: o, names: map[string]string{}}
 	if o.Registry != nil {
 		b.registry = &registry{known: map[string]Known{}, now: map[string]string{}, met: map[string]bool{}}
 	}
@@ -204,14 +230,14 @@ func New(o Options) *Builder {
 
 // Add adds one item of the run. Items should be added in the order of the dataset.
 func (b *Builder) Add(p Pair) {
-	for _, rec := range p.records() {
-		b.report.Add(rec)
-	}
-	b.made = nil
 	var all doc.Trials
-	if verdicts := verdictsOf(p.records()); len(verdicts) > 0 {
+	verdicts := verdictsOf(p.records())
+	b.trials += len(p.records())
+	b.failed += len(p.records()) - len(verdicts)
+	if len(verdicts) > 0 {
 		all = doc.MeanOf(verdicts)
 	}
+	b.count(p, all)
 	b.items++
 	b.how = ""
 	if p.Truth != nil {
@@ -229,7 +255,7 @@ func (b *Builder) Add(p Pair) {
 		b.weighted = b.weighted || weight != b.weight
 	}
 	if p.Verdict != nil {
-		b.unmarked = b.unmarked || !all.Marked
+		b.marked, b.unmarked = b.marked || all.Marked, b.unmarked || !all.Marked
 		b.graded = b.graded || all.Graded
 		b.split = b.split || all.Yes != 0 && all.Yes != 1
 	}
@@ -265,12 +291,36 @@ func (b *Builder) Add(p Pair) {
 	}
 }
 
-// reported returns the report of the run.
-func (b *Builder) reported() report.Report {
-	if b.made == nil {
-		b.made = new(b.report.Report())
+// count adds an item to the score of the run.
+func (b *Builder) count(p Pair, all doc.Trials) {
+	weight, _ := doc.WeightOf(p.Item)
+	cluster := strings.Clone(p.Item.Cluster)
+	switch {
+	case p.Verdict != nil:
+		b.shares.Add(cluster, all.Yes, weight)
+		b.means.Add(cluster, all.Score, weight)
+	case p.Guess != nil:
+		b.failed -= len(p.records())
+		b.guesses.Add(*p.Guess, weight)
+		b.shares.Add(cluster, *p.Guess, weight)
+		b.means.Add(cluster, *p.Guess, weight)
 	}
-	return *b.made
+}
+
+// scored returns the score of the run, or its mean score, as its report does.
+func (b *Builder) scored(mean bool) stat.Estimate {
+	if s := b.o.Stopped; s != nil && len(s.Scores) > 0 {
+		if mean {
+			return s.Scores[len(s.Scores)-1]
+		}
+		return s.Scores[0]
+	}
+	score := b.shares.Score(true)
+	if mean {
+		score = b.means.Score(false)
+	}
+	score.Undecided = b.guesses.Allowance(score.Values.Weight(), b.o.CalibrationError)
+	return score.At(stat.DefaultLevel)
 }
 
 // whole returns the builder with undecided items included. They count in the score of the
@@ -288,7 +338,7 @@ func between(score float64) bool { return score != 0 && score != 1 }
 func (b *Builder) addBoth(p Pair, all doc.Trials) {
 	v, t := p.Verdict, p.Truth
 	it := paired{
-		traits: b.traits(p), id: strings.Clone(p.Item.ID), model: b.o.Head.SystemModel,
+		traits: b.traits(p), id: strings.Clone(p.Item.ID), model: b.o.SystemModel,
 		judge: v.Yes(), truth: t.Yes, judgeScore: all.Score, share: all.Yes, score: t.Score, label: strings.Clone(v.Label), truthLabel: strings.Clone(t.Label),
 		stratum: t.Stratum, of: t.Of, probability: t.Probability,
 	}

@@ -55,8 +55,7 @@ func (b *Builder) Corrected() *Corrected {
 		}
 	}
 	s := w.sampleOf(w.both, w.alone)
-	r := b.reported()
-	k := &Corrected{Raw: *r.Metrics[0].Judged, People: w.people(s), Unlabelled: n, Metric: r.Metrics[0].Metric}
+	k := &Corrected{Raw: b.scored(b.meanScore()), People: w.people(s), Unlabelled: n, Metric: b.metric()}
 	items := w.rated(s)
 	ppi, influence := agreement.PPIOn(items, level)
 	k.PPI = ppi
@@ -125,9 +124,20 @@ func (b *Builder) plain() bool {
 	return !b.meanScore() && !b.weighted && !b.split && !undecided
 }
 
+// metric names the score of the run, as its report does.
+func (b *Builder) metric() string {
+	switch {
+	case b.marked && !b.unmarked:
+		return doc.PassRate
+	case b.graded:
+		return doc.MeanScore
+	}
+	return doc.Score
+}
+
 // meanScore reports whether the score of the run is the mean of grades, as in its report:
 // some verdict has no pass mark, and some has a score other than 0 and 1.
-func (b *Builder) meanScore() bool { return b.unmarked && b.graded }
+func (b *Builder) meanScore() bool { return b.metric() == doc.MeanScore }
 
 // judged and labelled return what an item counts by the judge, and by people.
 func (b *Builder) judged(share, score float64) float64 {

@@ -5,12 +5,11 @@ import (
 
 	"deem"
 	"deem/internal/reports/agree"
-	"deem/report"
 )
 
 // A lenient judge is compared with people on 100 of 400 items, and its score is corrected.
 func Example() {
-	b := agree.New(agree.Options{Judge: agree.Party{Judge: "lenient"}, Truth: agree.Party{Judge: "labels.csv"}, People: true, Head: report.Head{Items: 400}})
+	b := agree.New(agree.Options{Judge: agree.Party{Judge: "lenient"}, Truth: agree.Party{Judge: "labels.csv"}, People: true, Items: 400})
 	for i := range 400 {
 		right := i%10 < 6            // what people would say
 		accepts := right || i%10 < 8 // the judge accepts two of four wrong answers

@@ -34,14 +34,14 @@ func (b *Builder) notes(a Agreement) []string {
 	if c.Ties > 0 {
 		add("on %s the annotators are evenly split: these have no label", words.Count(c.Ties, "item"))
 	}
-	if b.o.Head.Items > c.Items {
-		add("%s of %s have no record yet; the numbers will change", words.Comma(b.o.Head.Items-c.Items), words.Count(b.o.Head.Items, "item"))
+	if b.o.Items > c.Items {
+		add("%s of %s have no record yet; the numbers will change", words.Comma(b.o.Items-c.Items), words.Count(b.o.Items, "item"))
 	}
 	if !a.People {
 		add("%s counts as the truth here, and may be wrong itself: human labels say more", a.Who())
 	}
-	if b.o.Head.Trials > 1 {
-		add("each item has %d trials: the score uses all of them, and agreement compares what most of them say", b.o.Head.Trials)
+	if b.o.Trials > 1 {
+		add("each item has %d trials: the score uses all of them, and agreement compares what most of them say", b.o.Trials)
 	}
 	if b.weighted {
 		add("items carry different weights, and every share here is one of weight; counts are of items")

@@ -145,9 +145,11 @@ func (s *Server) agreed(ctx context.Context, ask agreeAsk) (*agreed, error) {
 	key := fmt.Sprintf("agree %s %s %q %g", ask.run.ID, other, ask.Only, ask.Width)
 	return countOnce(ctx, s.bench, key, stamp, false, func(ctx context.Context) (*agreed, error) {
 		got := &agreed{votes: map[string]int{}}
-		o := agree.Options{
-			Judge: reports.Party(ask.run), People: ask.other == nil, Head: reports.Head(ask.run, report.DefaultMaxUnjudged), Width: ask.Width / 100,
+		o, err := reports.AgreeOptions(ctx, s.Store, ask.run, report.DefaultMaxUnjudged)
+		if err != nil {
+			return nil, err
 		}
+		o.People, o.Width = ask.other == nil, ask.Width/100
 		o = reports.WithLabels(o, reports.LabelsOf(ask.run, false))
 		if ask.other != nil {
 			o.Truth = reports.Party(*ask.other)
