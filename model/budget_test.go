@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/money"
 	"deem/model"
 	"deem/model/fake"
 )
@@ -49,8 +50,8 @@ func (b *biller) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 }
 
 // budgeted puts the decorators around m with a budget.
-func budgeted(m deem.Model, purse *model.Purse) deem.Model {
-	return model.Assemble(m, model.Options{Purse: purse, Prices: dear, Limit: model.LimitOptions{Concurrency: 512}})
+func budgeted(m deem.Model, b *money.Budget) deem.Model {
+	return model.Assemble(m, model.Options{Budget: b, Prices: dear, Limit: model.LimitOptions{Concurrency: 512}})
 }
 
 // TestBudgetHoldsWithManyInFlight makes calls with 512 workers until the money is gone. The
@@ -72,11 +73,11 @@ func TestBudgetHoldsWithManyInFlight(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const sum, worst = 1_000_000, 1000 + 200 + 16 + 64 + 4
 				m := &biller{bill: bill}
-				purse := model.NewPurse(sum)
-				whole := budgeted(m, purse)
+				budget := money.New(sum)
+				whole := budgeted(m, budget)
 				errs := spendAll(t.Context(), whole, 512, strings.Repeat("x", 1000), 20)
-				if m.billed > sum || purse.Spent() != m.billed {
-					t.Errorf("billed %d and spent %d of %d", m.billed, purse.Spent(), sum)
+				if m.billed > sum || budget.Spent() != m.billed {
+					t.Errorf("billed %d and spent %d of %d", m.billed, budget.Spent(), sum)
 				}
 				if left := sum - m.billed; left >= worst {
 					t.Errorf("stopped with %d left, which would pay for another call of at most %d", left, worst)
@@ -91,6 +92,30 @@ func TestBudgetHoldsWithManyInFlight(t *testing.T) {
 		})
 	}
 }
+
+// spentBefore returns a budget of which a part was spent earlier, as its store knows.
+func spentBefore(t *testing.T, sum, before int64) *money.Budget {
+	t.Helper()
+	b := money.New(sum)
+	if err := b.Open(t.Context(), &vault{before: before}, before, 0); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A vault is a store for one budget.
+type vault struct{ before, spent int64 }
+
+func (v *vault) Demand(_ context.Context, d money.Demand) (b money.Balance, err error) {
+	v.spent += d.Spent
+	b.Counted, b.Factor = v.before+v.spent, d.Factor
+	b.Grant(d)
+	return b, nil
+}
+
+func (*vault) Leave(context.Context) error { return nil }
+
+func (*vault) Passing(error) bool { return false }
 
 // spendAll makes calls with many workers until each of them gets an error.
 func spendAll(ctx context.Context, m deem.Model, workers int, prompt string, maxTokens int) []error {
@@ -131,9 +156,8 @@ func TestBudgetProperty(t *testing.T) {
 			m := &biller{bill: func(req deem.Request) deem.Usage {
 				return deem.Usage{Input: len(req.Messages[0].Content) * share / 100, Output: req.MaxTokens * share / 100}
 			}}
-			purse := model.NewPurse(sum)
-			purse.Spend(before, 0)
-			b := model.Budget(model.Meter(m, dear), purse, dear)
+			budget := spentBefore(t, sum, before)
+			b := model.Budget(model.Meter(m, dear), budget, dear)
 			var wg sync.WaitGroup
 			for i := range n {
 				wg.Go(func() {
@@ -152,14 +176,14 @@ func TestBudgetProperty(t *testing.T) {
 			req := deem.Prompt("")
 			req.MaxTokens = 1
 			_, err := b.Complete(t.Context(), req)
-			if affordable := sum-purse.Spent() >= 200; affordable && err != nil && !refusedBefore(err) {
-				t.Fatalf("a small call at the end: %v, with %d of %d spent", err, purse.Spent(), sum)
+			if affordable := sum-budget.Spent() >= 200; affordable && err != nil && !refusedBefore(err) {
+				t.Fatalf("a small call at the end: %v, with %d of %d spent", err, budget.Spent(), sum)
 			}
 		})
 	})
 }
 
-// refusedBefore reports whether the purse was shut by an earlier, larger call.
+// refusedBefore reports whether the budget was shut by an earlier, larger call.
 func refusedBefore(err error) bool {
 	return strings.Contains(err.Error(), "used up") || strings.Contains(err.Error(), "one call may cost")
 }
@@ -167,8 +191,8 @@ func refusedBefore(err error) bool {
 func TestBudgetWaitsForWhatMayComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &biller{bill: func(deem.Request) deem.Usage { return deem.Usage{Input: 1, Output: 1} }}
-		purse := model.NewPurse(700) // one call may cost 84 + 4 + 500, and costs 11
-		b := model.Budget(model.Meter(m, dear), purse, dear)
+		budget := money.New(700) // one call may cost 84 + 4 + 500, and costs 11
+		b := model.Budget(model.Meter(m, dear), budget, dear)
 		start := time.Now()
 		var wg sync.WaitGroup
 		for range 3 {
@@ -181,19 +205,18 @@ func TestBudgetWaitsForWhatMayComeBack(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if took := time.Since(start); took != 3*time.Second || purse.Spent() != 33 {
-			t.Errorf("three calls took %v and cost %d, want one after the other, 3s and 33", took, purse.Spent())
+		if took := time.Since(start); took != 3*time.Second || budget.Spent() != 33 {
+			t.Errorf("three calls took %v and cost %d, want one after the other, 3s and 33", took, budget.Spent())
 		}
 	})
 }
 
 func TestBudgetCountsWhatWasSpentBefore(t *testing.T) {
 	m := &biller{bill: func(deem.Request) deem.Usage { return deem.Usage{} }}
-	purse := model.NewPurse(1_000_000)
-	purse.Spend(999_990, 0)
+	budget := spentBefore(t, 1_000_000, 999_990)
 	req := deem.Prompt("q")
 	req.MaxTokens = 5
-	_, err := budgeted(m, purse).Complete(t.Context(), req)
+	_, err := budgeted(m, budget).Complete(t.Context(), req)
 	want := "the budget of $1.00 is used up: $0.99999 spent, and the next call may cost $0.000135"
 	if err == nil || err.Error() != want || m.calls != 0 {
 		t.Errorf("error %q after %d calls, want %q and none", err, m.calls, want)
@@ -203,7 +226,7 @@ func TestBudgetCountsWhatWasSpentBefore(t *testing.T) {
 func TestBudgetRefusesWhatItCannotPrice(t *testing.T) {
 	m, calls := counting()
 	unknown := named{Model: m, name: "nobody:knows"}
-	_, err := budgeted(unknown, model.NewPurse(1_000_000)).Complete(t.Context(), deem.Prompt("q"))
+	_, err := budgeted(unknown, money.New(1_000_000)).Complete(t.Context(), deem.Prompt("q"))
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if !ok || !me.Fatal || !strings.Contains(deem.HintOf(err), "--prices") || calls.Load() != 0 {
 		t.Errorf("error %v (hint %q) after %d calls, want a fatal one that names --prices, and none", err, deem.HintOf(err), calls.Load())
@@ -214,7 +237,7 @@ func TestBudgetRefusesWhatItCannotPrice(t *testing.T) {
 // longest reply.
 func TestBudgetTakesTheLongestReply(t *testing.T) {
 	m := &biller{bill: func(deem.Request) deem.Usage { return deem.Usage{} }}
-	_, err := budgeted(m, model.NewPurse(327_000)).Complete(t.Context(), deem.Prompt("q"))
+	_, err := budgeted(m, money.New(327_000)).Complete(t.Context(), deem.Prompt("q"))
 	if err == nil || !strings.Contains(err.Error(), "one call may cost $0.32776") || !strings.Contains(deem.HintOf(err), "--max-tokens") {
 		t.Errorf("error %v (hint %q), want one that names the price of 32,768 tokens", err, deem.HintOf(err))
 	}
@@ -249,13 +272,13 @@ func TestBudgetPaysForWhatNobodySaw(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m, calls := failing(100, tt.err)
-				purse := model.NewPurse(tt.sum)
+				budget := money.New(tt.sum)
 				req := deem.Prompt("q")
 				req.MaxTokens = 10
-				_, err := budgeted(named{Model: m, name: "test:x"}, purse).Complete(t.Context(), req)
+				_, err := budgeted(named{Model: m, name: "test:x"}, budget).Complete(t.Context(), req)
 				me, ok := errors.AsType[*deem.ModelError](err)
-				if ok != (tt.kind != "") || ok && me.Kind != tt.kind || int64(calls()) != tt.calls || purse.Spent() != tt.spent {
-					t.Errorf("error %v after %d calls, %d spent, want kind %s, %d and %d", err, calls(), purse.Spent(), tt.kind, tt.calls, tt.spent)
+				if ok != (tt.kind != "") || ok && me.Kind != tt.kind || int64(calls()) != tt.calls || budget.Spent() != tt.spent {
+					t.Errorf("error %v after %d calls, %d spent, want kind %s, %d and %d", err, calls(), budget.Spent(), tt.kind, tt.calls, tt.spent)
 				}
 			})
 		})
@@ -273,7 +296,7 @@ func TestBudgetMessageAddsUp(t *testing.T) {
 		}
 		return deem.Reply{Text: "yes", Usage: deem.Usage{Input: 50, Output: 5}}, nil
 	})
-	b := model.Budget(model.Meter(m, dear), model.NewPurse(400), dear)
+	b := model.Budget(model.Meter(m, dear), money.New(400), dear)
 	req := deem.Prompt("q")
 	req.MaxTokens = 10
 	var err error
@@ -286,12 +309,12 @@ func TestBudgetMessageAddsUp(t *testing.T) {
 	}
 }
 
-// TestBudgetOfTwoPurses pays for a request from two purses, as on a server. An attempt that
+// TestBudgetOfTwoBudgets pays for a request from two budgets, as on a server. An attempt that
 // timed out counts in both.
-func TestBudgetOfTwoPurses(t *testing.T) {
+func TestBudgetOfTwoBudgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, calls := failing(1, &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: errors.New("no answer")})
-		inner, outer := model.NewPurse(1_000_000), model.NewPurse(1_000_000)
+		inner, outer := money.New(1_000_000), money.New(1_000_000)
 		retried := model.Retry(model.Meter(named{Model: m, name: "test:x"}, dear), model.RetryOptions{})
 		b := model.Budget(model.Budget(retried, inner, dear), outer, dear)
 		if _, err := b.Complete(t.Context(), deem.Prompt("q")); err != nil {
@@ -304,9 +327,9 @@ func TestBudgetOfTwoPurses(t *testing.T) {
 }
 
 func TestBudgetSurvivesAPanic(t *testing.T) {
-	purse := model.NewPurse(1000)
+	budget := money.New(1000)
 	m := fake.Func("test:panic", func(context.Context, deem.Request) (deem.Reply, error) { panic("bug") })
-	b := model.Budget(m, purse, dear)
+	b := model.Budget(m, budget, dear)
 	req := deem.Prompt("q")
 	req.MaxTokens = 50
 	for range 3 {

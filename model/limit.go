@@ -18,7 +18,20 @@ type LimitOptions struct {
 	RPM         int // requests per minute; 0 means no limit
 	TPM         int // tokens per minute, input and output; 0 means no limit
 
-	Fleet Fleet // other processes that share the model; nil if there are none
+	Fleet fleet // other processes that share the model; nil if there are none
+}
+
+// A fleet is a set of processes that call one model and share its limits. A model asks it
+// before each call, after its own limits, and reports how the call ended.
+type fleet interface {
+	// Begin waits until a call that may use about that many tokens can begin without
+	// exceeding the shared limits. The error is that of ctx. Every Begin without an error
+	// has an End.
+	Begin(ctx context.Context, tokens int) error
+
+	// End reports that a call has ended, how many tokens were passed to Begin, and how many
+	// it used. If that is unknown, used is the estimate; if no call was made, it is 0.
+	End(estimate, used int)
 }
 
 const (
@@ -52,7 +65,7 @@ type limiter struct {
 	decorator
 	requests *bucket // nil if requests are not limited
 	tokens   *bucket // nil if tokens are not limited
-	fleet    Fleet   // nil if no other process shares the model
+	fleet    fleet   // nil if no other process shares the model
 	thoughts int     // estimated thinking tokens per call
 
 	mu      sync.Mutex

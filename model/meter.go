@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/money"
 )
 
 // Totals are counts of the calls of a model.
@@ -49,7 +50,9 @@ func (mt *metered) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	mt.calls.Add(1)
 	mt.latency.Add(int64(took))
 	if err != nil {
-		attemptEnded(ctx, err)
+		if billed(err) {
+			money.Lost(ctx)
+		}
 		mt.failures.Add(1)
 		return deem.Reply{}, err
 	}

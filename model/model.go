@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/money"
 )
 
 // Options configure [Assemble]. The zero value works for every vendor.
@@ -33,9 +34,9 @@ type Options struct {
 	Retry RetryOptions
 	Limit LimitOptions
 
-	// Purse pays for the calls of one run, and Total for those of several runs together;
+	// Budget pays for the calls of one run, and Total for those of several runs together;
 	// nil means no limit.
-	Purse, Total *Purse
+	Budget, Total *money.Budget
 
 	// Prices take precedence over the built-in price table; the zero value adds nothing.
 	Prices Prices
@@ -76,9 +77,9 @@ func Assemble(wire deem.Model, o Options) deem.Model {
 		wire = Shared(wire, o)
 	}
 	m := deem.Model(newRetrier(wire, o.Retry))
-	for _, purse := range []*Purse{o.Total, o.Purse} {
-		if purse != nil {
-			m = newBudgeted(m, purse, o.Prices)
+	for _, b := range []*money.Budget{o.Total, o.Budget} {
+		if b != nil {
+			m = newBudgeted(m, b, o.Prices)
 		}
 	}
 	m = newBreaker(m, o.OnAbsence)

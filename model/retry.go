@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/money"
 )
 
 // RetryOptions say how often a request is repeated after a transient error.
@@ -91,8 +92,8 @@ func (r *retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 		if err := attempted(ctx, start, err); err != nil {
 			return deem.Reply{}, withAttempts(err, attempt)
 		}
-		if err := again(ctx); err != nil {
-			return deem.Reply{}, withAttempts(err, attempt)
+		if err := money.Again(ctx); err != nil {
+			return deem.Reply{}, withAttempts(refusal(err), attempt)
 		}
 		if err := cmp.Or(sleep(ctx, pause), stopping(ctx)); err != nil {
 			return deem.Reply{}, err

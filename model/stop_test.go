@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/money"
 	"deem/model"
 	"deem/model/fake"
 )
@@ -60,7 +61,7 @@ func TestGentleStopEndsWaiting(t *testing.T) {
 		{"a place", slow, model.Options{Limit: model.LimitOptions{Concurrency: 2}}, false, 2, 2, long},
 		{"its minute", slow, model.Options{Limit: model.LimitOptions{RPM: 12}}, false, 1, 1, long},
 		{"money", slow, model.Options{
-			Purse: model.NewPurse(400_000), Prices: model.Prices{Entries: []model.Price{{Model: "test:", Input: 1, Output: 10_000_000}}},
+			Budget: money.New(400_000), Prices: model.Prices{Entries: []model.Price{{Model: "test:", Input: 1, Output: 10_000_000}}},
 		}, false, 1, 1, long},
 		{"nothing", slow, model.Options{}, false, 8, 8, long},
 	}

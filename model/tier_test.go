@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/money"
 	"deem/model"
 	"deem/model/fake"
 )
@@ -43,7 +44,7 @@ func TestTierHasItsOwnPrice(t *testing.T) {
 		if err != nil || reply.Unpriced != (tt.micros < 0) || reply.CostMicros != max(0, tt.micros) {
 			t.Errorf("tier %q costs %d (unpriced %v, %v), want %d", tt.tier, reply.CostMicros, reply.Unpriced, err, tt.micros)
 		}
-		m := model.Assemble(tiered{wire, tt.tier}, model.Options{Prices: tt.prices, Purse: model.NewPurse(1_000_000)})
+		m := model.Assemble(tiered{wire, tt.tier}, model.Options{Prices: tt.prices, Budget: money.New(1_000_000)})
 		_, err = m.Complete(t.Context(), req)
 		if refused := err != nil && strings.Contains(err.Error(), "openai:gpt-4o with service-tier="+tt.tier+" is not known"); refused != (tt.micros < 0) {
 			t.Errorf("tier %q within a budget: %v", tt.tier, err)

@@ -69,26 +69,37 @@ func familyOf(name string) family {
 // five, and the longest runs of spaces that are one token have 128.
 const bytesPerToken = 64
 
+// longestWindow is above the number of tokens that any model takes and gives in a call. A
+// count above the bytes that were sent and received is believed up to here, because models
+// think and proxies add prompts; a higher one is nonsense.
+const longestWindow = 1 << 24
+
 // believable reports whether a token count is plausible: no count is negative, there was
-// some input, and neither input nor output has far fewer tokens than its text.
+// some input, neither input nor output has far fewer tokens than its text, and neither has
+// more than its bytes and the longest window can hold.
 func believable(u deem.Usage, req deem.Request, reply deem.Reply) bool {
 	sent, received := 0, len(reply.Text)+len(reply.Refusal)
 	for _, m := range req.Messages {
 		sent += len(m.Content)
 	}
 	enough := func(tokens, size int) bool { return tokens >= (size+bytesPerToken-1)/bytesPerToken }
-	return u.Input > 0 && u.Output >= 0 && u.CachedInput >= 0 && u.Reasoning >= 0 &&
+	held := func(tokens, size int) bool { return tokens <= max(size, longestWindow) }
+	return held(u.Input, sent) && held(u.Output, received) && u.Input > 0 && u.Output >= 0 && u.CachedInput >= 0 && u.Reasoning >= 0 &&
 		enough(u.Input, sent) && enough(u.Output, received)
 }
 
-// estimateUsage bounds the tokens of a call without a token count: one for each byte sent
-// and received, or the longest reply for a model that thinks, since the length of its
-// thoughts is not visible.
+// estimateUsage bounds the tokens of a call without a plausible token count: one for each
+// byte sent and received, or the longest reply for a model that thinks, since the length of
+// its thoughts is not visible.
 func estimateUsage(name string, req deem.Request, reply deem.Reply) deem.Usage {
 	u := MostUsage(name, req)
 	u.Estimated = true
-	if !familyOf(name).thinks {
-		u.Output = min(u.Output, len(reply.Text)+len(reply.Refusal))
+	received := len(reply.Text) + len(reply.Refusal)
+	switch {
+	case received > bytesPerToken*u.Output:
+		u.Output = received // The limit of the request was ignored.
+	case !familyOf(name).thinks:
+		u.Output = min(u.Output, received)
 	}
 	return u
 }

@@ -44,6 +44,7 @@ func (b *Builder) Report() Report {
 		Retrieval:  b.ranked.Retrieval(),
 		System:     b.spent.Sums(clusters.Robust),
 		Calls:      b.calls.calls(),
+		Overspent:  b.Head.Overspent,
 	}
 	if n := b.undecided; n.N > 0 {
 		r.Undecided = &Failures{Kind: deem.Unsure, N: n.N, Examples: n.IDs()}

@@ -24,8 +24,8 @@ type Calls struct {
 	CostMicros int64 `json:"cost_micros"` // millionths of a US dollar
 	Unpriced   int   `json:"unpriced"`    // calls with an unknown price, which the cost does not include
 
-	// Estimated counts the calls whose usage the vendor did not report. Their cost is an
-	// upper bound.
+	// Estimated counts the calls whose usage the vendor did not report, or not plausibly.
+	// Their cost is an upper bound.
 	Estimated int `json:"estimated,omitempty"`
 
 	InputTokens       int64 `json:"input_tokens"`

@@ -319,8 +319,12 @@ func (p *paper) summary() {
 		doc.Paragraph{Text: words.UpperFirst(doc.Join(" · ", cost, took))},
 		doc.Paragraph{Text: words.Fold(p.Head.JudgeNote)},
 	}
+	warning := p.Warning()
+	if o := p.Overspent; o != nil && (p.Hold != nil || o.words() != warning) {
+		blocks = append(blocks, doc.Paragraph{Text: words.UpperFirst(o.words()) + ".", Tone: doc.Warning})
+	}
 	if p.Hold == nil {
-		blocks = append(blocks, doc.Paragraph{Text: p.Warning(), Tone: doc.Warning})
+		blocks = append(blocks, doc.Paragraph{Text: warning, Tone: doc.Warning})
 	}
 	p.Add(doc.Section{ID: "cost", Blocks: blocks})
 }

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"fmt"
 	"time"
 
 	"deem/internal/doc"
+	"deem/internal/words"
 )
 
 // Version is the version of the JSON form. It changes if a field changes its meaning or is
@@ -72,11 +74,32 @@ type Head struct {
 	// Harness describes what else produced the numbers, null if unknown.
 	Harness *doc.Harness `json:"harness,omitempty"`
 
+	// Overspent says that the run cost more than its budget; nil if it did not. In JSON it is
+	// [Report.Overspent].
+	Overspent *Overspent `json:"-"`
+
 	// Complete is false while the run is in progress or if it was stopped.
 	Complete bool `json:"complete"`
 
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
+}
+
+// Overspent says by how much a run exceeded its budget, in millionths of a US dollar, and how
+// many times what its request allows a reply has cost at most.
+type Overspent struct {
+	MaxMicros  int64 `json:"max_micros"`
+	OverMicros int64 `json:"over_micros"`
+	Times      int64 `json:"times"`
+}
+
+func (o Overspent) words() string {
+	why := ""
+	if o.Times > 1 {
+		why = fmt.Sprintf(", because a reply cost %s times what its request allows: the model, or a proxy before it, used more tokens than it was sent or was allowed to return",
+			words.Comma(int(o.Times)))
+	}
+	return fmt.Sprintf("the run cost %s more than its budget of %s%s", words.ExactDollars(o.OverMicros), words.ExactDollars(o.MaxMicros), why)
 }
 
 // Bootstrap configures resampled intervals. The same draws and seed give the same digits on

@@ -15,6 +15,9 @@ import (
 func (b *Builder) notes(r Report) []string {
 	all := []string{b.noteProgress(r)}
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if o := r.Overspent; o != nil {
+		add("%s", o.words())
+	}
 	switch {
 	case r.Records == 0:
 		add("there are no records, so there is nothing to estimate")
@@ -57,7 +60,7 @@ func (b *Builder) notes(r Report) []string {
 		add("the price of %s is not known: the true cost is higher", words.Count(k, "call"))
 	}
 	if k := r.Calls.Estimated; k > 0 {
-		add("the vendor did not report the tokens of %s: the cost counts one for each byte instead, which is an upper bound", words.Count(k, "call"))
+		add("the vendor reported no believable number of tokens for %s: the cost counts one for each byte instead, which is an upper bound", words.Count(k, "call"))
 	}
 	all = append(all,
 		noteOdd(b.badScores, "record", "a score outside 0 to 1, and count as unjudged (out_of_range)"),

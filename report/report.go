@@ -65,6 +65,9 @@ type Report struct {
 	System []doc.Sum `json:"system_under_test,omitempty"`
 	Calls  Calls     `json:"calls"`
 
+	// Overspent says that the run cost more than its budget. It is absent otherwise.
+	Overspent *Overspent `json:"overspent,omitempty"`
+
 	// Published are a benchmark's own metrics, in the form that its package returns. They
 	// are absent if the run is not of a benchmark.
 	Published any `json:"published,omitempty"`

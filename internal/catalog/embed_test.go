@@ -9,6 +9,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/money"
 	"deem/model"
 )
 
@@ -56,7 +57,7 @@ func TestEmbedTriesAgainAndCounts(t *testing.T) {
 
 func TestEmbedIsPaidFor(t *testing.T) {
 	wire := &flakyEmbedder{}
-	e := catalog.Embed(wire, model.Options{Prices: dear, Purse: model.NewPurse(100)})
+	e := catalog.Embed(wire, model.Options{Prices: dear, Budget: money.New(100)})
 	ctx, calls := deem.WithLedger(t.Context(), 0)
 	_, err := e.Embed(ctx, []string{strings.Repeat("x", 101)})
 	me, ok := errors.AsType[*deem.ModelError](err)

@@ -69,8 +69,8 @@ func (a *app) throughBatches(ctx context.Context, r *run.Run, g catalog.Choice, 
 		MaxLines: o.batch.size, Poll: o.batch.poll,
 		Tell: func(words string) { a.say("%s", words) },
 	}
-	if o.Purse != nil {
-		left := o.Purse.Sum() - o.Purse.Spent()
+	if o.Budget != nil {
+		left := o.Budget.Sum() - o.Budget.Spent()
 		opts.Budget = &left
 		opts.Most = func(req deem.Request) int64 { return price.InBatch(price.Cost(model.MostUsage(vendor.Name(), req))) }
 	}
@@ -103,9 +103,6 @@ func (a *app) throughBatches(ctx context.Context, r *run.Run, g catalog.Choice, 
 	var owed int64 // for the replies that have no record yet
 	for _, b := range list {
 		lines, replies, owed = lines+b.Lines, replies+b.Replies, owed+b.OwedMicros
-	}
-	if o.Purse != nil {
-		o.Purse.Spend(owed, 0)
 	}
 	said := fmt.Sprintf("batches answered %s of %s for %s", words.Comma(replies), words.Count(lines, "request"), words.ExactDollars(owed))
 	if left := lines - replies; left > 0 && !o.batch.only {

@@ -17,6 +17,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/money"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/telemetry"
@@ -34,7 +35,7 @@ type progress struct {
 	total   int
 	model   deem.Model      // nil if the judge is a rule
 	limit   telemetry.Limit // of the model; may be nil
-	purse   *model.Purse    // nil without a budget
+	budget  *money.Budget   // nil without one
 	batches *run.BatchModel // nil without batches
 
 	mu       sync.Mutex
@@ -55,7 +56,7 @@ type progress struct {
 func (a *app) startProgress(r *run.Run, o runOptions) *progress {
 	p := &progress{
 		app: a, total: r.Dataset.Items * o.Trials, before: r.Records - len(r.Unfinished), started: clock(),
-		unjudged: map[deem.Kind]int{}, over: make(chan struct{}), purse: o.Purse,
+		unjudged: map[deem.Kind]int{}, over: make(chan struct{}), budget: o.Budget,
 	}
 	if o.RetryUnjudged {
 		p.before -= r.Unjudged - len(r.Unfinished)
@@ -176,8 +177,8 @@ func (p *progress) line() string {
 // the run, or else by this start.
 func (p *progress) cost() string {
 	switch {
-	case p.purse != nil:
-		return words.ExactDollars(p.purse.Spent()) + " of " + words.ExactDollars(p.purse.Sum())
+	case p.budget != nil:
+		return words.ExactDollars(p.budget.Spent()) + " of " + words.ExactDollars(p.budget.Sum())
 	case p.model == nil:
 		return ""
 	}

@@ -16,6 +16,7 @@ import (
 	"deem/internal/catalog"
 	"deem/internal/dataset"
 	"deem/internal/doc"
+	"deem/internal/money"
 	"deem/internal/reports"
 	"deem/internal/run"
 	"deem/internal/usage"
@@ -304,7 +305,7 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Choice, items,
 	return judgings, data, nil
 }
 
-// openJudges opens the judges and their models, fills the purse, and sets the deadline.
+// openJudges opens the judges and their models, sets the budget, and sets the deadline.
 func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 	if o.runTimeout > 0 {
 		o.deadline = clock().Add(o.runTimeout)
@@ -316,7 +317,7 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 		}
 	}
 	if o.maxCost.Set {
-		o.Purse = model.NewPurse(o.maxCost.Value)
+		o.Budget = money.New(o.maxCost.Value)
 	}
 	// It is not an error if the server does not answer yet: it may be about to start.
 	o.OnAbsence = func(err error) { a.say("no answer yet: %v%s", err, doc.Prefix("; ", deem.HintOf(err))) }

@@ -31,8 +31,8 @@ type engagement struct {
 	ctx context.Context //nolint:containedctx // in which all chunks of the run are judged
 	tel *telemetry.Run
 
-	share *share       // nil if concurrent calls are not limited
-	money *run.Account // nil without a budget
+	share *share      // nil if concurrent calls are not limited
+	money *run.Budget // nil without one
 
 	models []deem.Model // the open models
 	asks   deem.Model   // the only one of models, with its decorators; nil if there are several
@@ -62,12 +62,15 @@ func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, 
 	}
 	if e.o.MaxMicros != nil {
 		// The previous engagement may still hold money when the next one begins.
-		e.money = w.c.account(runID, fmt.Sprintf("%s#%d", w.id, w.accounts.Add(1)), *e.o.MaxMicros)
+		e.money, err = run.ShareBudget(ctx, store.Purse(w.c.st, runID, fmt.Sprintf("%s#%d", w.id, w.engagements.Add(1)), passing), *e.o.MaxMicros)
+		if err != nil {
+			return nil, err
+		}
 	}
 	j, err := w.o.Judge(e.run.Judge, e.open)
 	if err != nil {
 		e.stop()
-		return nil, errors.Join(err, e.closeModels())
+		return nil, errors.Join(err, e.closeModels(), e.money.Close(ctx))
 	}
 	if len(e.models) > 1 {
 		e.asks = nil
@@ -97,27 +100,11 @@ func (e *engagement) open(name, settings string) (deem.Model, error) {
 	if got := deem.SettingsOf(wire); got != settings {
 		return nil, fmt.Errorf("the run asks %s with the settings %s, and this worker would ask with %s", name, settings, got)
 	}
-	how := run.Options{Concurrency: e.w.o.Slots, Retries: e.o.Retries, Prices: e.o.Prices, Fresh: e.o.Fresh, RetryUnjudged: e.o.RetryUnjudged}
-	if e.money != nil {
-		how.Purse = e.money.Purse()
-	}
+	how := run.Options{Concurrency: e.w.o.Slots, Retries: e.o.Retries, Prices: e.o.Prices, Fresh: e.o.Fresh, RetryUnjudged: e.o.RetryUnjudged, Budget: e.money}
 	o := how.Decorators(e.w.known)
 	o.Limit.Fleet, o.Answered = e.w.c.newLimit(m, e.o, e.share), e.run.Answered
 	e.asks = e.w.o.Telemetry.Model(model.Assemble(e.w.o.Telemetry.Wire(wire), o))
 	return e.asks, nil
-}
-
-// account returns this worker's account of the money of a run. The holder is the worker's
-// id followed by "#" and a number. The budget of the run can change at any time.
-func (c *Control) account(runID, holder string, sum int64) *run.Account {
-	return run.ShareAccount(c.st, runID, sum, run.AccountOptions{
-		Holder: holder, Passing: passing,
-		Limit: func(ctx context.Context) (int64, error) {
-			var most int64
-			err := c.pool.QueryRow(ctx, `SELECT coalesce(max_micros, $2) FROM queue_runs WHERE run = $1`, runID, sum).Scan(&most)
-			return most, err
-		},
-	})
 }
 
 // end returns everything the engagement holds. No chunk may be in progress.

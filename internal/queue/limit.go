@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"deem/model"
 )
 
 const (
@@ -24,7 +22,7 @@ const (
 )
 
 // A limit keeps the calls of a worker within the limits that a run sets for all workers
-// together. It is the [model.Fleet] of a model. Requests and tokens per minute are
+// together. It is the fleet of [model.LimitOptions]. Requests and tokens per minute are
 // timelines whose ends are stored in one row of the database: a worker moves the ends
 // forward by the calls it wants to make now, and makes them at the times in between. Unused
 // time is not saved up, so there are no bursts. Each worker learns the vendor's own limits
@@ -41,8 +39,6 @@ type limit struct {
 	credit int // promised but not used
 }
 
-var _ model.Fleet = (*limit)(nil)
-
 // newLimit returns the limit for calls of a model at its address.
 func (c *Control) newLimit(m Model, o Options, s *share) *limit {
 	l := &limit{c: c, key: m.Name + " " + m.Endpoint, share: s}
@@ -57,7 +53,7 @@ func (c *Control) newLimit(m Model, o Options, s *share) *limit {
 	return l
 }
 
-// Begin implements [model.Fleet].
+// Begin is part of the fleet of [model.LimitOptions].
 func (l *limit) Begin(ctx context.Context, tokens int) error {
 	if l.share != nil {
 		if err := l.share.acquire(ctx); err != nil {
@@ -88,7 +84,7 @@ func (l *limit) wait(ctx context.Context, tokens int) error {
 	return ctx.Err()
 }
 
-// End implements [model.Fleet].
+// End is part of the fleet of [model.LimitOptions].
 func (l *limit) End(estimate, used int) {
 	if l.share != nil {
 		l.share.release()

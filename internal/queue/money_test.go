@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/money"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
 	"deem/internal/test/storetest"
@@ -40,9 +41,19 @@ func newTestControl(t *testing.T, micros int64) (*Control, string) {
 	return c, r.ID
 }
 
+// newBudget returns the budget of a worker.
+func newBudget(t *testing.T, c *Control, run, holder string, sum int64) *money.Budget {
+	t.Helper()
+	b := money.New(sum)
+	if err := b.Open(t.Context(), store.Purse(c.st, run, holder, passing), 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // Three workers spend the whole budget of a run: never more, and everything that can pay
-// for a call, including money that others borrowed and did not need.
-func TestBanksShareTheMoney(t *testing.T) {
+// for a call, including money that others reserved and did not need.
+func TestWorkersShareTheMoney(t *testing.T) {
 	t.Parallel()
 	const sum, cost = 100_000, 900
 	c, run := newTestControl(t, sum)
@@ -58,8 +69,8 @@ func TestBanksShareTheMoney(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for _, worker := range []string{"a", "b", "c"} {
-		b := c.account(run, worker, sum)
-		m := model.Assemble(fake.Func("paid:m", ask), model.Options{Purse: b.Purse(), Prices: prices, Cache: model.CacheOptions{Off: true}})
+		b := newBudget(t, c, run, worker, sum)
+		m := model.Assemble(fake.Func("paid:m", ask), model.Options{Budget: b, Prices: prices, Cache: model.CacheOptions{Off: true}})
 		var callers sync.WaitGroup
 		for range 4 {
 			callers.Go(func() {
@@ -88,7 +99,7 @@ func TestBanksShareTheMoney(t *testing.T) {
 					done = true
 				case <-time.After(20 * time.Millisecond):
 				}
-				if err := b.Settle(t.Context()); err != nil {
+				if err := b.Return(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}
@@ -102,8 +113,8 @@ func TestBanksShareTheMoney(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.SpentMicros != billed || s.LentMicros != 0 {
-		t.Errorf("%d spent and %d lent, want the %d that were billed and none", s.SpentMicros, s.LentMicros, billed)
+	if s.SpentMicros != billed || s.ReservedMicros != 0 {
+		t.Errorf("%d spent and %d reserved, want the %d that were billed and none", s.SpentMicros, s.ReservedMicros, billed)
 	}
 	// The last call may cost up to 1000, so at most that much is left, and each worker may
 	// give up while another has the rest.
@@ -112,15 +123,14 @@ func TestBanksShareTheMoney(t *testing.T) {
 	}
 }
 
-// Money lent to a worker that died counts as spent.
+// What a worker that died reserved counts as spent.
 func TestMoneyOfTheDead(t *testing.T) {
 	t.Parallel()
 	const sum = 100_000
 	c, run := newTestControl(t, sum)
-	b := c.account(run, "dead#1", sum)
-	got, err := b.Draw(t.Context(), 1000, 1000)
-	if err != nil || got.Got < 1000 {
-		t.Fatalf("Draw = %+v, %v", got, err)
+	got, err := c.st.Demand(t.Context(), run, "dead#1", money.Demand{Limit: sum, Need: 1000, Factor: 1})
+	if err != nil || got.Granted != 1000 {
+		t.Fatalf("Demand = %+v, %v", got, err)
 	}
 	w, err := NewWorker(c, WorkerOptions{Dead: time.Second})
 	if err != nil {
@@ -141,7 +151,7 @@ func TestMoneyOfTheDead(t *testing.T) {
 		if err != nil || time.Now().After(deadline) {
 			t.Fatalf("%+v, %v", s, err)
 		}
-		if s.SpentMicros == got.Got && s.LentMicros == 0 {
+		if s.SpentMicros == got.Granted && s.ReservedMicros == 0 {
 			break
 		}
 	}

@@ -12,8 +12,8 @@
 // item and drops any other.
 //
 // All limits apply to the workers together. Requests and tokens per minute are times on one
-// line for each model; concurrent calls are divided among workers; money is lent to workers
-// in small amounts. Money lent to a worker that died counts as spent.
+// line for each model; concurrent calls are divided among workers; workers reserve
+// money for a few calls at a time. What a worker that died reserved counts as spent.
 package queue
 
 import (
@@ -125,7 +125,7 @@ func held(ctx context.Context, q querier, runID string) error {
 	var held bool
 	err := q.QueryRow(ctx, `SELECT EXISTS (SELECT FROM queue_workers w WHERE w.seen > now() - $3::interval AND (
 		EXISTS (SELECT FROM river_job j WHERE j.state = 'running' AND j.queue = $2 AND `+owner+` = w.id) OR
-		EXISTS (SELECT FROM holdings h JOIN runs r ON r.n = h.run WHERE r.id = $1 AND split_part(h.holder, '#', 1) = w.id)))`,
+		EXISTS (SELECT FROM money h JOIN runs r ON r.n = h.run WHERE r.id = $1 AND split_part(h.holder, '#', 1) = w.id)))`,
 		runID, queueOf(runID), 3*silent).Scan(&held)
 	if err == nil && held {
 		return deem.WithHint(ErrQueued, "workers are about to give it back; try again in a few seconds")

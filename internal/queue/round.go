@@ -89,9 +89,6 @@ func (w *Worker) beat(ctx context.Context) error {
 	if added && !first {
 		w.say("dead", "this worker was not heard of for too long, and begins anew")
 		for _, e := range w.list() {
-			if e.money != nil {
-				e.money.Abandon()
-			}
 			e.stop()
 		}
 	}
@@ -170,7 +167,7 @@ func (w *Worker) release(ctx context.Context, list []seen) {
 		delete(w.engaged, e.run.ID)
 		w.mu.Unlock()
 		if err := e.end(ctx); err != nil {
-			// Money lent counts as spent once the worker is gone.
+			// What it reserved counts as spent once the worker is gone.
 			w.say("end "+e.run.ID, "settle run %s: %v", e.run.ID, err)
 		}
 	}
@@ -236,7 +233,7 @@ func (w *Worker) renew(ctx context.Context) error {
 	for _, e := range w.list() {
 		var err error
 		if e.money != nil {
-			err = e.money.Settle(ctx)
+			err = e.money.Return(ctx)
 		}
 		if err == nil && e.share != nil {
 			err = e.share.renew(ctx)
@@ -272,14 +269,14 @@ func (w *Worker) forgetDead(ctx context.Context) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM queue_shares WHERE worker = ANY ($1::text[])`, dead); err != nil {
 			return err
 		}
-		rows, err = tx.Query(ctx, `SELECT r.id, h.holder FROM holdings h JOIN runs r ON r.n = h.run WHERE split_part(h.holder, '#', 1) = ANY ($1::text[]) ORDER BY 1, 2`, dead)
+		rows, err = tx.Query(ctx, `SELECT r.id, h.holder FROM money h JOIN runs r ON r.n = h.run WHERE split_part(h.holder, '#', 1) = ANY ($1::text[]) ORDER BY 1, 2`, dead)
 		if err != nil {
 			return err
 		}
 		gone, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ Run, Holder string }])
 		for _, g := range gone {
 			if err == nil {
-				err = w.c.st.ForfeitTx(ctx, tx, g.Run, g.Holder)
+				err = w.c.st.LeaveTx(ctx, tx, g.Run, g.Holder)
 			}
 		}
 		return err

@@ -32,9 +32,9 @@ type RunStatus struct {
 	Rate float64 `json:"rate"`          // recent records per second
 	ETA  *int64  `json:"eta,omitempty"` // seconds until it is done at the current rate; nil if unknown
 
-	SpentMicros int64  `json:"spent_micros"` // on calls, including those without a record, and money set aside and never settled
-	LentMicros  int64  `json:"lent_micros"`  // to workers, not spent yet
-	MaxMicros   *int64 `json:"max_micros,omitempty"`
+	SpentMicros    int64  `json:"spent_micros"`    // on calls, including those without a record, and money set aside and never settled
+	ReservedMicros int64  `json:"reserved_micros"` // by workers, for calls in flight and calls to come
+	MaxMicros      *int64 `json:"max_micros,omitempty"`
 
 	QueuedAt  time.Time `json:"queued_at"`
 	ChangedAt time.Time `json:"changed_at"`
@@ -138,20 +138,19 @@ func (c *Control) Run(ctx context.Context, runID string) (RunStatus, error) {
 func (c *Control) runsWhere(ctx context.Context, where string, args ...any) ([]RunStatus, error) {
 	rows, err := c.pool.Query(ctx, `SELECT q.run, q.state, q.reason, q.priority, r.dataset_items * r.trials,
 		(SELECT coalesce(sum(records), 0)::bigint FROM counts k WHERE k.run = r.n), c.chunks, c.taken, c.workers,
-		coalesce(r.charged_micros, m.recorded + r.unsettled_micros) + m.spent, m.lent, q.max_micros, q.queued_at, q.changed_at
+		(SELECT coalesce(sum(cost_micros), 0)::bigint FROM counts k WHERE k.run = r.n) + m.spent, m.reserved, q.max_micros, q.queued_at, q.changed_at
 		FROM queue_runs q JOIN runs r ON r.id = q.run,
 		LATERAL (SELECT count(*) AS chunks, count(*) FILTER (WHERE j.state = 'running') AS taken,
 			count(DISTINCT `+owner+`) FILTER (WHERE j.state = 'running') AS workers
 			FROM river_job j WHERE j.queue = 'run_' || q.run AND j.state IN `+open+`) c,
-		LATERAL (SELECT coalesce(sum(spent), 0)::bigint AS spent, coalesce(sum(lent), 0)::bigint AS lent,
-			(SELECT coalesce(sum(cost_micros), 0)::bigint FROM counts k WHERE k.run = r.n) AS recorded FROM holdings WHERE run = r.n) m
+		LATERAL (SELECT coalesce(sum(spent), 0)::bigint AS spent, coalesce(sum(reserved), 0)::bigint AS reserved FROM money WHERE run = r.n) m
 		WHERE `+where+` ORDER BY q.queued_at DESC, q.run DESC`, args...)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (r RunStatus, err error) {
 		err = row.Scan(&r.Run, &r.State, &r.Reason, &r.Priority, &r.Total, &r.Records, &r.Chunks, &r.Taken, &r.Workers,
-			&r.SpentMicros, &r.LentMicros, &r.MaxMicros, &r.QueuedAt, &r.ChangedAt)
+			&r.SpentMicros, &r.ReservedMicros, &r.MaxMicros, &r.QueuedAt, &r.ChangedAt)
 		return r, err
 	})
 }

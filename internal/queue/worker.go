@@ -67,7 +67,7 @@ type Worker struct {
 	hard     context.Context // done when calls in flight are cancelled
 	cancel   context.CancelFunc
 
-	inFlight, records, accounts atomic.Int64
+	inFlight, records, engagements atomic.Int64
 
 	mu       sync.Mutex
 	jobs     map[int64]bool         // in progress

@@ -155,7 +155,7 @@ func (r *Reporter) report() report.Report {
 
 // End sets the state of the run at its end, or its progress.
 func (r *Reporter) End(run store.Run) {
-	r.Builder.Head.Complete, r.Builder.Head.Ended = run.State == store.Done, run.Updated
+	r.Builder.Head.Complete, r.Builder.Head.Ended, r.Builder.Head.Overspent = run.State == store.Done, run.Updated, overspent(run)
 }
 
 // Of reads the records of a run from the store and returns its result.

@@ -58,8 +58,16 @@ func Head(run store.Run, maxUnjudged float64) report.Head {
 		}
 		made.Lock = &doc.Lock{Hash: l.Hash, Created: l.Created.UTC(), Kept: len(broken) == 0, Broken: broken, Gates: l.Gates}
 	}
-	h.Harness = &made
+	h.Harness, h.Overspent = &made, overspent(run)
 	return h
+}
+
+// overspent returns by how much a run exceeded its budget, or nil if it did not.
+func overspent(run store.Run) *report.Overspent {
+	if run.MaxMicros == nil || run.CostMicros+run.SetAsideMicros <= *run.MaxMicros {
+		return nil
+	}
+	return &report.Overspent{MaxMicros: *run.MaxMicros, OverMicros: run.CostMicros + run.SetAsideMicros - *run.MaxMicros, Times: run.Factor}
 }
 
 // judgeNote returns the note about a judge that is not a protocol with a model, "" for one

@@ -33,6 +33,7 @@ import (
 	"io"
 
 	"deem"
+	"deem/internal/money"
 	"deem/internal/store"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
@@ -46,11 +47,20 @@ type Options struct {
 	Retries       int // maximum number of retries of a call after a transient error
 	RPM, TPM      int // maximum requests and tokens per minute; 0 means no limit
 	Prices        model.Prices
-	Purse         *model.Purse // pays for the calls; nil means no budget
-	Total         *model.Purse // common budget of several runs; nil means none
-	Fresh         bool         // do not resume an earlier run, and ignore cached replies
-	RetryUnjudged bool         // judge items again that an earlier part of the run could not judge
-	OnAbsence     func(error)  // receives the first error of a server that never answered; may be nil
+	Budget        *money.Budget // pays for the calls; nil means no limit
+	Total         *money.Budget // common budget of several runs; nil means none
+	Fresh         bool          // do not resume an earlier run, and ignore cached replies
+	RetryUnjudged bool          // judge items again that an earlier part of the run could not judge
+	OnAbsence     func(error)   // receives the first error of a server that never answered; may be nil
+}
+
+// A Budget is the money that a run may spend.
+type Budget = money.Budget
+
+// ShareBudget returns the budget of one of several processes that judge a run.
+func ShareBudget(ctx context.Context, st money.Store, sum int64) (*Budget, error) {
+	b := money.New(sum)
+	return b, b.Open(ctx, st, 0, 0)
 }
 
 // Decorators returns the options of the decorators around every model.
@@ -61,13 +71,13 @@ func (o Options) Decorators(replies model.ReplyCache) model.Options {
 		Cache:  model.CacheOptions{Fresh: o.Fresh || o.RetryUnjudged},
 		Retry:  model.RetryOptions{Attempts: o.Retries + 1},
 		Limit:  model.LimitOptions{Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM},
-		Prices: o.Prices, Purse: o.Purse, Total: o.Total, OnAbsence: o.OnAbsence,
+		Prices: o.Prices, Budget: o.Budget, Total: o.Total, OnAbsence: o.OnAbsence,
 	}
 }
 
 // Affordable returns an error if there is a budget and the price of the model is unknown.
 func (o Options) Affordable(name, tier string) error {
-	if _, ok := o.Prices.Of(name, tier); ok || o.Purse == nil && o.Total == nil {
+	if _, ok := o.Prices.Of(name, tier); ok || o.Budget == nil && o.Total == nil {
 		return nil
 	}
 	return usage.Mark(model.Unpriced(name, tier))
@@ -112,8 +122,7 @@ type Run struct {
 	Resumed    bool
 	Unfinished map[ItemTrial]bool // trials with paid calls but no verdict
 
-	models  []deem.Model // to be closed
-	account *Account
+	models []deem.Model // to be closed
 }
 
 // New builds the judge of a run, with the decorators around its models.
@@ -214,10 +223,12 @@ func (r *Run) Begin(ctx context.Context) error {
 	if err == nil {
 		r.Unfinished, err = Unfinished(ctx, st, r.Run)
 	}
+	if b, keeps := st.(store.Money); err == nil && keeps && r.Setup.Options.Budget != nil {
+		err = r.Setup.Options.Budget.Open(ctx, store.Purse(b, r.ID, store.Claimant, nil), r.CostMicros, r.SetAsideMicros)
+	}
 	if err != nil {
 		return r.End(ctx, err)
 	}
-	r.account = OpenAccount(st, r.Run, r.Setup.Options.Purse)
 	return nil
 }
 
@@ -242,7 +253,7 @@ func (r *Run) Do(ctx context.Context, job Job) error {
 // is nil, and otherwise returns err.
 func (r *Run) End(ctx context.Context, err error) error {
 	ctx = context.WithoutCancel(ctx)
-	err = End(ctx, r.Setup.Store, r.Run, errors.Join(err, r.Close(), r.account.Close(ctx)))
+	err = End(ctx, r.Setup.Store, r.Run, errors.Join(err, r.Close(), r.Setup.Options.Budget.Close(ctx)))
 	if err == nil {
 		err = ForgetBatch(ctx, r.Setup.Store, r.ID)
 	}

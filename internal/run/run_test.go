@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/money"
 	"deem/internal/run"
 	"deem/internal/store"
-	"deem/model"
 )
 
 // A rule is a choice without a model.
@@ -74,7 +74,7 @@ func TestRunOfOthersIsRefused(t *testing.T) {
 // TestUnpricedModelIsRefused checks that a model without a known price is rejected if there
 // is a budget.
 func TestUnpricedModelIsRefused(t *testing.T) {
-	for _, o := range []run.Options{{Purse: model.NewPurse(1)}, {Total: model.NewPurse(1)}} {
+	for _, o := range []run.Options{{Budget: money.New(1)}, {Total: money.New(1)}} {
 		if err := o.Affordable("nobody:knows", ""); err == nil {
 			t.Error("a model without a price was accepted with a budget")
 		}

@@ -1,63 +1,50 @@
 package store
 
-import "context"
+import (
+	"context"
 
-// A Draw requests money of a run before calls are made.
-type Draw struct {
-	// Holder is the id of a worker, or "" for the process that has the claim on the run.
-	Holder string
+	"deem/internal/money"
+)
 
-	// Spent is what the holder has spent so far, and Lent what it may still spend. They are
-	// totals and not differences, so that writing them twice does no harm.
-	Spent, Lent int64
-
-	// Limit is the budget of the run.
-	Limit int64
-
-	// Need is how much more the holder must have. Up to Ahead more is lent, but no more
-	// than a quarter of what is left, so that the last calls can be paid for.
-	Need, Ahead int64
-}
-
-// A Balance is the result of a draw.
-type Balance struct {
-	Got  int64 // the sum lent; 0 if less than Need is left
-	Free int64 // what is left
-
-	// Counted is what counts as spent without this holder: recorded calls, money that was
-	// never settled, and the money of other holders. Recorded is the part of all money that
-	// is in records.
-	Counted, Recorded int64
-
-	Others bool // another holder has money that may be returned
-}
-
-// Money is a store that keeps reservations of money for the calls of its runs. Money is
-// reserved for several calls at a time, before any of them is made. If a holder is killed,
-// its money counts as spent, except for recorded costs, until [Money.Settle]: see
+// Money is a store that keeps the budgets of its runs. For each holder of money in a run it
+// has two numbers: what the holder spent in calls that no record has, and what it reserved.
+// With the cost in records, and of replies of batches that no record has yet, they are what
+// counts as spent. If a holder is killed, its money stays counted until [Money.Settle]: see
 // [Run.SetAsideMicros].
 type Money interface {
-	// Draw records what a holder has, and lends it more if it needs it and enough is left.
-	// From the first draw of a run on, the cost of its records is assumed to be part of
-	// what holders spent.
-	Draw(ctx context.Context, runID string, d Draw) (Balance, error)
+	// Demand replaces what is reserved for a holder, adds what it spent since its last
+	// demand, and reserves more for it if enough is left. From then on until it leaves, the
+	// cost of records that are appended through this store is taken out of what it spent.
+	Demand(ctx context.Context, runID, holder string, d money.Demand) (money.Balance, error)
 
-	// Leave returns the money that a holder did not spend. The records of its calls have
-	// been appended; what it spent in addition stays reserved. It does nothing if the
-	// holder has nothing.
-	Leave(ctx context.Context, runID, holder string, spent int64) error
+	// Leave counts what a holder reserved as spent, and forgets the holder. It does nothing
+	// if there is no such holder.
+	Leave(ctx context.Context, runID, holder string) error
 
-	// Settle releases the money of a run that was reserved and never settled, and returns
-	// the amount. It returns [ErrBusy] while a process has claimed the run.
+	// Settle releases the money of a run that no record shows, and returns the amount. It
+	// returns [ErrBusy] while a process has claimed the run.
 	Settle(ctx context.Context, runID string) (released int64, err error)
 }
 
-// Lend sets how much a draw gets and what is left, if the other holders have the given money.
-func (b *Balance) Lend(d Draw, others int64) {
-	b.Counted += others
-	b.Free, b.Got = d.Limit-b.Counted-d.Spent-d.Lent, 0
-	if d.Need > 0 && b.Free >= d.Need {
-		b.Got = d.Need + max(0, min(d.Ahead, (b.Free-d.Need)/4))
-	}
-	b.Free -= b.Got
+// Claimant is the holder of money that has claimed the run.
+const Claimant = "claim"
+
+// Purse returns the money of a run for a budget. An error that passing accepts is transient;
+// nil means that none is.
+func Purse(st Money, runID, holder string, passing func(error) bool) money.Store {
+	return purse{st, runID, holder, passing}
 }
+
+type purse struct {
+	st          Money
+	run, holder string
+	passing     func(error) bool
+}
+
+func (p purse) Demand(ctx context.Context, d money.Demand) (money.Balance, error) {
+	return p.st.Demand(ctx, p.run, p.holder, d)
+}
+
+func (p purse) Leave(ctx context.Context) error { return p.st.Leave(ctx, p.run, p.holder) }
+
+func (p purse) Passing(err error) bool { return p.passing != nil && p.passing(err) }

@@ -157,6 +157,12 @@ type Run struct {
 	// until [Money.Settle].
 	SetAsideMicros int64 `json:"set_aside_micros,omitempty"`
 
+	// MaxMicros is the budget of the last part of the run; nil if it had none. Factor is how
+	// many times what their requests allow calls have cost at most; it is 0 or 1 if no reply cost
+	// more than was reserved for it.
+	MaxMicros *int64 `json:"max_micros,omitempty"`
+	Factor    int64  `json:"-"`
+
 	About About `json:"about,omitzero"`
 }
 

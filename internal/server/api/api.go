@@ -25,6 +25,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/money"
 	"deem/internal/queue"
 	"deem/internal/server"
 	"deem/internal/store"
@@ -103,7 +104,7 @@ func New(core *server.Server, o Options) (*Server, error) {
 	// Items wait before they are judged; calls wait in the models.
 	ms := &models{options: o, opened: map[string]deem.Model{}, limit: model.LimitOptions{Concurrency: cmp.Or(o.Concurrency, 8), RPM: o.RPM, TPM: o.TPM}}
 	if o.MaxTotal.Set {
-		ms.total = model.NewPurse(o.MaxTotal.Value)
+		ms.total = money.New(o.MaxTotal.Value)
 	}
 	for _, at := range o.Models { // Opened now, so that a missing key is not reported to the first client.
 		if slices.Contains(ms.names, at.Name) {

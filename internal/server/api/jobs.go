@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/money"
 	"deem/internal/reports"
 	"deem/internal/run"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/usage"
-	"deem/model"
 )
 
 // Limits on the runs judged at the same time. Small runs have separate slots, so that a
@@ -131,7 +131,7 @@ func (js *runJobs) start(ctx context.Context, sub submission, d spooled) (*runJo
 		most.Value, most.Set = *own, true
 	}
 	if most.Set {
-		o.Purse = model.NewPurse(most.Value)
+		o.Budget = money.New(most.Value)
 	}
 	setup := run.Setup{
 		Store: s.Store, Choice: g, Options: o, Telemetry: s.options.Telemetry,

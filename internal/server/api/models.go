@@ -12,6 +12,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/money"
 	"deem/internal/server"
 	"deem/internal/usage"
 	"deem/judge"
@@ -33,7 +34,7 @@ type models struct {
 
 	names  []string
 	opened map[string]deem.Model
-	total  *model.Purse // shared by all runs; nil if there is no limit
+	total  *money.Budget // shared by all runs; nil if there is no limit
 }
 
 // limited wraps wire with the timeout, telemetry and limits that all runs share. The timeout

@@ -76,7 +76,7 @@ func (s *Store) Purge(ctx context.Context, runID string) error {
 			`DELETE FROM records WHERE run = (SELECT n FROM runs WHERE id = $1)`,
 			`DELETE FROM batch_lines WHERE run = (SELECT n FROM runs WHERE id = $1)`,
 			`DELETE FROM batches WHERE run = (SELECT n FROM runs WHERE id = $1)`,
-			`DELETE FROM holdings WHERE run = (SELECT n FROM runs WHERE id = $1)`,
+			`DELETE FROM money WHERE run = (SELECT n FROM runs WHERE id = $1)`,
 			`DELETE FROM counts WHERE run = (SELECT n FROM runs WHERE id = $1)`,
 			`DELETE FROM runs WHERE id = $1`,
 		} {

@@ -70,8 +70,9 @@ type keyedReply struct {
 type appender struct {
 	run, now int64
 	rows     []*row
-	known    *texts // texts that need not be sent
-	replace  string // which existing records the new ones replace
+	known    *texts  // texts that need not be sent
+	replace  string  // which existing records the new ones replace
+	holder   *string // of the money that paid for the calls; nil if there is none
 
 	texts   []store.LongText
 	items   []*row // one for each item
@@ -99,6 +100,9 @@ func (s *Store) newAppender(ctx context.Context, runID string, recs []deem.Recor
 		trial int
 	}
 	a := &appender{run: run, now: s.opts.Now().UnixNano()}
+	if holder, ok := s.holders.Load(runID); ok {
+		a.holder = new(pack(holder.(string))) //nolint:forcetypeassert // Only Demand stores.
+	}
 	byKey, items := make(map[key]*row, len(recs)), store.ItemEncoder{}
 	for i, rec := range recs {
 		r := &row{ord: i, key: keyOf(run, rec.Item.ID)}

@@ -48,8 +48,15 @@ func (s *Store) Imported(ctx context.Context, run store.Run) error {
 		if _, err := tx.Exec(ctx, `UPDATE counts SET updated = $2 WHERE run = $1`, n, run.Updated.UnixNano()); err != nil {
 			return err
 		}
-		return changeRun(ctx, tx, n, `UPDATE runs SET state = $2, updated = $3, unsettled_micros = $4 WHERE n = $1`,
-			string(run.State), run.Updated.UnixNano(), run.SetAsideMicros)
+		if run.SetAsideMicros > 0 {
+			_, err := tx.Exec(ctx, `INSERT INTO money (run, holder, spent, reserved) VALUES ($1, '', $2, 0)
+				ON CONFLICT (run, holder) DO UPDATE SET spent = excluded.spent`, n, run.SetAsideMicros)
+			if err != nil {
+				return err
+			}
+		}
+		return changeRun(ctx, tx, n, `UPDATE runs SET state = $2, updated = $3, max_micros = $4, factor = $5 WHERE n = $1`,
+			string(run.State), run.Updated.UnixNano(), run.MaxMicros, run.Factor)
 	})
 }
 

@@ -6,60 +6,57 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"deem/internal/store"
+	"deem/internal/money"
 )
 
-// recorded is the cost of the records of run r.
-const recorded = `(SELECT coalesce(sum(k.cost_micros), 0)::bigint FROM counts k WHERE k.run = r.n)`
+// setAside is the money of run r that no record shows.
+const setAside = `(SELECT greatest(0, coalesce(sum(m.spent + m.reserved), 0))::bigint FROM money m WHERE m.run = r.n)`
 
-// moneyLeft is the reserved money of run r: everything charged and held, minus the cost in
-// records, and minus the cost of batch replies that no record has yet.
-const moneyLeft = `greatest(0, r.charged_micros + (SELECT coalesce(sum(h.spent + h.lent), 0)::bigint FROM holdings h WHERE h.run = r.n) - ` + recorded + `
-	- (SELECT coalesce(sum(l.cost_micros), 0)::bigint FROM batch_lines l WHERE l.run = r.n AND NOT l.taken))`
-
-// Draw implements [store.Money]. Holders of a run are serialized by a lock on its row.
-func (s *Store) Draw(ctx context.Context, runID string, d store.Draw) (b store.Balance, err error) {
-	err = s.transactRun(ctx, "set money aside in", runID, func(ctx context.Context, tx pgx.Tx, run int64) error {
+// Demand implements [store.Money]. Holders of a run are serialized by a lock on its row. One
+// statement reads everything that counts: an append moves costs from one table to another.
+func (s *Store) Demand(ctx context.Context, runID, holder string, d money.Demand) (b money.Balance, err error) {
+	err = s.transactRun(ctx, "reserve money in", runID, func(ctx context.Context, tx pgx.Tx, run int64) error {
 		if err := lockMoney(ctx, tx, run); err != nil {
 			return err
 		}
-		var others int64
-		err := tx.QueryRow(ctx, `UPDATE runs r SET charged_micros = coalesce(r.charged_micros, `+recorded+` + r.unsettled_micros) WHERE r.n = $1
-			RETURNING `+recorded+`, charged_micros, (SELECT coalesce(sum(spent + lent), 0)::bigint FROM holdings WHERE run = $1 AND holder <> $2),
-			EXISTS (SELECT FROM holdings WHERE run = $1 AND holder <> $2 AND lent > 0)`, run, pack(d.Holder)).
-			Scan(&b.Recorded, &b.Counted, &others, &b.Others)
+		err := tx.QueryRow(ctx, `UPDATE runs SET max_micros = $2, factor = greatest(factor, $3) WHERE n = $1 RETURNING factor,
+			((SELECT coalesce(sum(cost_micros), 0) FROM counts WHERE run = $1)
+			+ (SELECT coalesce(sum(cost_micros), 0) FROM batch_lines WHERE run = $1 AND NOT taken))::bigint,
+			(SELECT coalesce(sum(spent + CASE WHEN holder = $4 THEN 0 ELSE reserved END), 0)::bigint FROM money WHERE run = $1),
+			EXISTS (SELECT FROM money WHERE run = $1 AND holder <> $4 AND reserved > 0)`, run, d.Limit, d.Factor, pack(holder)).
+			Scan(&b.Factor, &b.Recorded, &b.Counted, &b.Others)
 		if err != nil {
 			return err
 		}
-		b.Lend(d, others)
-		_, err = tx.Exec(ctx, `INSERT INTO holdings (run, holder, spent, lent) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (run, holder) DO UPDATE SET spent = excluded.spent, lent = excluded.lent`,
-			run, pack(d.Holder), d.Spent, d.Lent+b.Got)
+		b.Counted += b.Recorded + d.Spent
+		b.Grant(d)
+		_, err = tx.Exec(ctx, `INSERT INTO money AS m (run, holder, spent, reserved) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (run, holder) DO UPDATE SET spent = m.spent + excluded.spent, reserved = excluded.reserved`,
+			run, pack(holder), d.Spent, d.Reserved+b.Granted)
 		return err
 	})
+	if err == nil {
+		s.holders.Store(runID, holder)
+	}
 	return b, err
 }
 
 // Leave implements [store.Money].
-func (s *Store) Leave(ctx context.Context, runID, holder string, spent int64) error {
-	return s.transactRun(ctx, "give money back to", runID, func(ctx context.Context, tx pgx.Tx, run int64) error {
-		if err := lockMoney(ctx, tx, run); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `UPDATE holdings SET spent = $3, lent = 0 WHERE run = $1 AND holder = $2`, run, pack(holder), spent)
-		return errors.Join(err, forfeit(ctx, tx, run, holder))
+func (s *Store) Leave(ctx context.Context, runID, holder string) error {
+	err := s.transactRun(ctx, "return money to", runID, func(ctx context.Context, tx pgx.Tx, run int64) error {
+		return leave(ctx, tx, run, holder)
 	})
+	if err == nil {
+		s.holders.CompareAndDelete(runID, holder)
+	}
+	return err
 }
 
-// ForfeitTx counts all money of a holder in a run as spent, because it is unknown what it
-// did with it. It runs in the caller's transaction.
-func (s *Store) ForfeitTx(ctx context.Context, tx pgx.Tx, runID, holder string) error {
+// LeaveTx is [Store.Leave] in the caller's transaction, for a holder in another process.
+func (s *Store) LeaveTx(ctx context.Context, tx pgx.Tx, runID, holder string) error {
 	run, err := s.numberIn(ctx, tx, runID)
 	if err == nil {
-		err = lockMoney(ctx, tx, run)
-	}
-	if err == nil {
-		err = forfeit(ctx, tx, run, holder)
+		err = leave(ctx, tx, run, holder)
 	}
 	return s.explain("count the money of a holder in", err)
 }
@@ -70,16 +67,14 @@ func lockMoney(ctx context.Context, tx pgx.Tx, run int64) error {
 	return err
 }
 
-// forfeit counts all money of a holder as charged. When no holder is left, what records do
-// not show stays reserved.
-func forfeit(ctx context.Context, tx pgx.Tx, run int64, holder string) error {
-	_, err := tx.Exec(ctx, `WITH gone AS (DELETE FROM holdings WHERE run = $1 AND holder = $2 RETURNING spent + lent AS sum)
-		UPDATE runs r SET charged_micros = r.charged_micros + gone.sum FROM gone WHERE r.n = $1`, run, pack(holder))
-	if err != nil {
+// leave counts what a holder reserved as spent by nobody.
+func leave(ctx context.Context, tx pgx.Tx, run int64, holder string) error {
+	if err := lockMoney(ctx, tx, run); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE runs r SET unsettled_micros = `+moneyLeft+`, charged_micros = NULL
-		WHERE r.n = $1 AND r.charged_micros IS NOT NULL AND NOT EXISTS (SELECT FROM holdings WHERE run = $1)`, run)
+	_, err := tx.Exec(ctx, `WITH gone AS (DELETE FROM money WHERE run = $1 AND holder = $2 RETURNING run, spent + reserved AS sum)
+		INSERT INTO money AS m (run, holder, spent, reserved) SELECT run, '', sum, 0 FROM gone
+		ON CONFLICT (run, holder) DO UPDATE SET spent = m.spent + excluded.spent`, run, pack(holder))
 	return err
 }
 
@@ -95,8 +90,7 @@ func (s *Store) Settle(ctx context.Context, runID string) (released int64, err e
 		return 0, err
 	}
 	err = s.once(ctx, "settle the money of a run in", func(b *pgx.Batch) {
-		b.Queue(`DELETE FROM holdings WHERE run = (SELECT n FROM runs WHERE id = $1)`, pack(run.ID))
-		b.Queue(`UPDATE runs SET unsettled_micros = 0, charged_micros = NULL WHERE id = $1`, pack(run.ID))
+		b.Queue(`DELETE FROM money WHERE run = (SELECT n FROM runs WHERE id = $1)`, pack(run.ID))
 	})
 	return run.SetAsideMicros, errors.Join(err, s.claims.giveUp(c))
 }

@@ -55,6 +55,9 @@ type Store struct {
 	// numbers maps the id of a run to its key n. Neither ever changes.
 	numbers sync.Map
 
+	// holders maps the id of a run to the holder of money that appends its records.
+	holders sync.Map
+
 	closing  sync.Once
 	closeErr error
 }

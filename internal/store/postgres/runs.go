@@ -42,8 +42,8 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 			}
 		}
 		if resumed = n != 0; resumed {
-			// The earlier holder of the claim no longer needs its money.
-			return errors.Join(adopt(ctx, tx, n, spec), forfeit(ctx, tx, n, ""))
+			// The earlier holder of the claim is gone.
+			return errors.Join(adopt(ctx, tx, n, spec), leave(ctx, tx, n, store.Claimant))
 		}
 		now := s.opts.Now()
 		run := store.Run{Spec: spec, State: store.Open, Created: now, Updated: now}
@@ -81,7 +81,7 @@ func adopt(ctx context.Context, tx pgx.Tx, n int64, spec store.Spec) error {
 	if err != nil {
 		return err
 	}
-	return changeRun(ctx, tx, n, `UPDATE runs SET settings = $3, asked = nextval('runs_asked'), dataset_names =
+	return changeRun(ctx, tx, n, `UPDATE runs SET settings = $3, max_micros = NULL, asked = nextval('runs_asked'), dataset_names =
 		CASE WHEN EXISTS (SELECT 1 FROM counts WHERE run = $1 AND records > 0) THEN dataset_names ELSE $2 END WHERE n = $1`,
 		string(names), packNull(string(spec.Settings)))
 }
@@ -250,7 +250,7 @@ func (r *runRow) seal() []byte {
 
 const selectRun = `SELECT ` + runColumns + `, r.state, r.asked, r.about, r.deleted, greatest(r.updated, c.updated),
 	coalesce(c.records, 0), coalesce(c.unjudged, 0), coalesce(c.cost_micros, 0),
-	CASE WHEN r.charged_micros IS NULL THEN r.unsettled_micros ELSE ` + moneyLeft + ` END
+	r.max_micros, r.factor, ` + setAside + `
 	FROM runs r LEFT JOIN LATERAL (SELECT sum(records)::bigint AS records, sum(unjudged)::bigint AS unjudged,
 	sum(cost_micros)::bigint AS cost_micros, max(updated) AS updated FROM counts WHERE run = r.n) c ON true`
 
@@ -261,7 +261,8 @@ func scanRun(row pgx.Row) (store.Run, error) {
 	var about *string
 	var deleted *int64
 	var updated int64
-	err := row.Scan(append(r.targets(), &run.State, &run.Asked, &about, &deleted, &updated, &run.Records, &run.Unjudged, &run.CostMicros, &run.SetAsideMicros)...)
+	err := row.Scan(append(r.targets(), &run.State, &run.Asked, &about, &deleted, &updated, &run.Records, &run.Unjudged, &run.CostMicros,
+		&run.MaxMicros, &run.Factor, &run.SetAsideMicros)...)
 	if err != nil {
 		return store.Run{}, err
 	}

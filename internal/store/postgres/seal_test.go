@@ -22,11 +22,11 @@ import (
 var unsealed = map[string]string{
 	"runs.state": "changes with every append", "runs.asked": "which run is the last",
 	"runs.about": "what people noted", "runs.deleted": "a time",
-	"runs.unsettled_micros": "money in flight", "runs.charged_micros": "money in flight",
+	"runs.max_micros": "the budget, which no number depends on", "runs.factor": "how much is reserved",
 	"counts.slot": "says which connection counted", "counts.updated": "a time",
 	"records.version": "only the index of words reads it", "records.was_failed": "only the statement that writes it reads it",
 	"batches": "what is in flight", "batch_lines": "what is in flight",
-	"commits": "ids of commits", "holdings": "money in flight", "words": "an index that is made anew",
+	"commits": "ids of commits", "money": "money in flight", "words": "an index that is made anew",
 	"deem_migrations": "versions of the schema",
 }
 

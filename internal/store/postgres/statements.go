@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"deem/internal/money"
 	"deem/internal/store"
 )
 
@@ -63,7 +64,10 @@ const (
 			AS u (item_key, trial, behind, model, request, started, error, tries, key, body, latency, attempts, cost_micros, unpriced, cached, sum)
 		JOIN put ON put.item_key = u.item_key AND put.trial = u.trial
 		LEFT JOIN replies p ON p.key = u.key AND p.body = u.body
-		RETURNING CASE WHEN cached THEN 0 ELSE cost_micros END AS cost)
+		RETURNING CASE WHEN cached THEN 0 ELSE cost_micros END AS cost),
+	unspent AS (UPDATE money SET spent = spent - (SELECT coalesce(sum(u.micros), 0) FROM unnest($6::bytea[], $7::bigint[], $40::bigint[])
+			AS u (item_key, trial, micros) JOIN put ON put.item_key = u.item_key AND put.trial = u.trial)
+		WHERE run = $1 AND holder = $41::text)
 	INSERT INTO counts AS c (run, slot, records, unjudged, cost_micros, updated)
 		SELECT $1, pg_backend_pid() % 32, sum(added), sum(failed), (SELECT coalesce(sum(cost), 0) FROM made), $3 FROM put HAVING count(*) > 0
 		ON CONFLICT (run, slot) DO UPDATE SET records = c.records + excluded.records, unjudged = c.unjudged + excluded.unjudged,
@@ -173,8 +177,12 @@ func (a *appender) queueRecords(b *pgx.Batch) {
 	var replies, bodies []*string
 	var started, latencies, attempts, costs []*int64
 	var unpriced, cached []*bool
-	for _, r := range a.rows {
+	reserved := make([]int64, len(a.rows)) // the cost of calls that came from a budget
+	for n, r := range a.rows {
 		for i, call := range r.Calls {
+			if p := call.Reply; p != nil && !p.Cached && p.Batch == "" {
+				reserved[n] = money.Add(reserved[n], p.CostMicros)
+			}
 			c := callRow{
 				model: pack(call.Model), request: pack(call.Request), err: pack(call.Error),
 				started: store.Nanos(call.Started), tries: int64(call.Attempts),
@@ -193,5 +201,5 @@ func (a *appender) queueRecords(b *pgx.Batch) {
 	b.Queue(addRecords, a.run, a.replace, a.now, ord, ids, keys, trials, items, positions, categories, clusters, weights, judges,
 		labels, scores, passes, confidences, reasons, parts, kinds, details, made, sums,
 		callKeys, callTrials, behind, models, requests, started, errs, tries,
-		replies, bodies, latencies, attempts, costs, unpriced, cached, callSums)
+		replies, bodies, latencies, attempts, costs, unpriced, cached, callSums, reserved, a.holder)
 }

@@ -69,7 +69,7 @@ func (s *Store) Purge(ctx context.Context, runID string) error {
 			`DELETE FROM records WHERE run = (SELECT n FROM runs WHERE id = ?)`,
 			`DELETE FROM batch_lines WHERE run = (SELECT n FROM runs WHERE id = ?)`,
 			`DELETE FROM batches WHERE run = (SELECT n FROM runs WHERE id = ?)`,
-			`DELETE FROM holdings WHERE run = (SELECT n FROM runs WHERE id = ?)`,
+			`DELETE FROM money WHERE run = (SELECT n FROM runs WHERE id = ?)`,
 			`DELETE FROM runs WHERE id = ?`,
 		} {
 			if _, err := w.conn.ExecContext(ctx, statement, runID); err != nil {

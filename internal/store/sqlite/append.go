@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"deem"
+	"deem/internal/money"
 	"deem/internal/store"
 )
 
@@ -13,7 +14,7 @@ type writeStatements struct {
 	findText, addText, findItem, addItem, placeText *sql.Stmt
 	findReply, addReply, takeLine                   *sql.Stmt
 	findRecord, addRecord, setRecord, addCall       *sql.Stmt
-	numbers, count                                  *sql.Stmt
+	numbers, count, unspend                         *sql.Stmt
 }
 
 func (st *writeStatements) list() []statement {
@@ -40,6 +41,7 @@ func (st *writeStatements) list() []statement {
 		{&st.numbers, `SELECT (SELECT coalesce(max(n), 0) FROM records), (SELECT coalesce(max(n), 0) FROM replies)`},
 		{&st.count, `UPDATE runs SET records = records + ?, unjudged = unjudged + ?, cost_micros = cost_micros + ?,
 			updated = ?, state = 'open' WHERE n = ?`},
+		{&st.unspend, `UPDATE money SET spent = spent - ? WHERE run = ? AND holder = ?`},
 	}
 }
 
@@ -65,6 +67,9 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 		if err == nil {
 			_, err = w.stmt.count.ExecContext(ctx, a.records, a.unjudged, a.cost, s.opts.Now().UnixNano(), run)
 		}
+		if holder, ok := s.holders.Load(runID); ok && err == nil {
+			_, err = w.stmt.unspend.ExecContext(ctx, a.reserved, run, holder)
+		}
 		return err
 	})
 	for _, rec := range recs {
@@ -87,7 +92,7 @@ type appender struct {
 
 	// What the rows add to the counts of the run.
 	records, unjudged int
-	cost              int64
+	cost, reserved    int64 // what calls cost, and the part of it that came from a budget
 }
 
 func newAppender(ctx context.Context, w *writer, run int64) (appender, error) {
@@ -200,7 +205,10 @@ func (a *appender) addCall(ctx context.Context, record int64, seq int, c *deem.C
 		}
 		columns = append(columns, int64(r.Latency), int64(r.Attempts), r.CostMicros, r.Unpriced, r.Cached)
 		if !r.Cached {
-			a.cost += r.CostMicros
+			a.cost = money.Add(a.cost, r.CostMicros)
+			if r.Batch == "" {
+				a.reserved = money.Add(a.reserved, r.CostMicros)
+			}
 		}
 	}
 	_, err := a.st.addCall.ExecContext(ctx, append(columns, store.Seal(columns))...)

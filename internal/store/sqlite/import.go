@@ -42,10 +42,14 @@ func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 // Imported implements [store.Database].
 func (s *Store) Imported(ctx context.Context, run store.Run) error {
 	return s.transact(ctx, "import a run into", func(ctx context.Context, w *writer) error {
-		found, err := wroteRow(w.conn.ExecContext(ctx, `UPDATE runs SET state = ?, updated = ?, unsettled_micros = ? WHERE id = ?`,
-			string(run.State), run.Updated.UnixNano(), run.SetAsideMicros, run.ID))
+		found, err := wroteRow(w.conn.ExecContext(ctx, `UPDATE runs SET state = ?, updated = ?, max_micros = ?, factor = ? WHERE id = ?`,
+			string(run.State), run.Updated.UnixNano(), run.MaxMicros, run.Factor, run.ID))
 		if err == nil && !found {
-			err = store.NotFound(run.ID)
+			return store.NotFound(run.ID)
+		}
+		if err == nil && run.SetAsideMicros > 0 {
+			_, err = w.conn.ExecContext(ctx, `INSERT INTO money (run, holder, spent, reserved) SELECT n, '', ?, 0 FROM runs WHERE id = ?
+				ON CONFLICT (run, holder) DO UPDATE SET spent = excluded.spent`, run.SetAsideMicros, run.ID)
 		}
 		return err
 	})

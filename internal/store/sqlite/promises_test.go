@@ -37,7 +37,7 @@ func TestSchemaKeepsPromises(t *testing.T) {
 		{copyOf("item_texts", "item, place, text", "99, place, text"), "FOREIGN KEY"},
 		{copyOf("item_texts", "item, place, text", "item, 'other', 99"), "FOREIGN KEY"},
 		{"INSERT INTO batches (run, key, id, state, lines, most_micros) VALUES (99, '', '', 'planned', 0, 0)", "FOREIGN KEY"},
-		{"INSERT INTO holdings (run, holder, spent, lent) VALUES (99, '', 0, 0)", "FOREIGN KEY"},
+		{"INSERT INTO money (run, holder, spent, reserved) VALUES (99, '', 0, 0)", "FOREIGN KEY"},
 		{"DELETE FROM items WHERE n = 1", "FOREIGN KEY"},
 		{"DELETE FROM replies WHERE n = 1", "FOREIGN KEY"},
 		{"DELETE FROM runs", "FOREIGN KEY"},

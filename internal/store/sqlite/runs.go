@@ -35,7 +35,8 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 			}
 		}
 		if resumed = n != 0; resumed {
-			if err := adopt(ctx, w.conn, n, spec); err != nil {
+			// The earlier holder of the claim is gone.
+			if err := errors.Join(adopt(ctx, w.conn, n, spec), leave(ctx, w.conn, n, store.Claimant)); err != nil {
 				return err
 			}
 		}
@@ -70,13 +71,12 @@ func adopt(ctx context.Context, conn *sql.Conn, n int64, spec store.Spec) error 
 		return err
 	}
 	_, err = conn.ExecContext(ctx, `UPDATE runs
-		SET dataset_names = CASE WHEN records = 0 THEN ? ELSE dataset_names END, settings = ?, asked = `+nextAsked+` WHERE n = ?`,
+		SET dataset_names = CASE WHEN records = 0 THEN ? ELSE dataset_names END, settings = ?, max_micros = NULL, asked = `+nextAsked+` WHERE n = ?`,
 		string(names), nullText(string(spec.Settings)), n)
 	if err == nil {
 		err = sealRun(ctx, conn, n)
 	}
-	// The earlier holder of the claim no longer needs its money.
-	return errors.Join(err, forfeit(ctx, conn, n, ""))
+	return err
 }
 
 // nextAsked is the number of a run that is begun now. Writes are serialized, so no other
@@ -183,7 +183,7 @@ func (s *Store) runsWhere(ctx context.Context, condition string) iter.Seq2[store
 
 var selectRun = `SELECT ` + soundRun + `, id, state, created, updated, asked, judge_name, judge_hash, judge_identity, judge_rule,
 	model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings,
-	records, unjudged, cost_micros, about, deleted, ` + setAside + ` FROM runs`
+	records, unjudged, cost_micros, about, deleted, max_micros, factor, ` + setAside + ` FROM runs`
 
 var runByID = selectRun + ` WHERE id = ?`
 
@@ -197,7 +197,7 @@ func scanRun(row scanner) (store.Run, error) {
 	err := row.Scan(&sound, &run.ID, &run.State, &created, &updated, &run.Asked,
 		&run.Judge.Name, &run.Judge.Hash, (*[]byte)(&run.Judge.Identity), &run.Judge.Rule,
 		&run.Model, &run.Endpoint, &names, &run.Dataset.Hash, &run.Dataset.Items, &run.Trials, (*[]byte)(&run.Settings),
-		&run.Records, &run.Unjudged, &run.CostMicros, &about, &deleted, &run.SetAsideMicros)
+		&run.Records, &run.Unjudged, &run.CostMicros, &about, &deleted, &run.MaxMicros, &run.Factor, &run.SetAsideMicros)
 	if err != nil {
 		return store.Run{}, err
 	}

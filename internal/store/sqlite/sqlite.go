@@ -73,6 +73,9 @@ type Store struct {
 	// numbers maps the id of a run to its key n. Neither ever changes.
 	numbers sync.Map
 
+	// holders maps the id of a run to the holder of money that appends its records.
+	holders sync.Map
+
 	mu     sync.Mutex
 	claims map[string]*claim // by the id of the run
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/money"
 	"deem/internal/store"
 )
 
@@ -15,9 +16,11 @@ func paid(i int, micros int64) deem.Record {
 	return rec
 }
 
-func mustDraw(t *testing.T, st store.Database, runID string, d store.Draw) store.Balance {
+// mustDemand demands money of a limit of 1000.
+func mustDemand(t *testing.T, st store.Database, runID, holder string, d money.Demand) money.Balance {
 	t.Helper()
-	b, err := st.Draw(t.Context(), runID, d)
+	d.Limit, d.Factor = 1000, max(1, d.Factor)
+	b, err := st.Demand(t.Context(), runID, holder, d)
 	must(t, err)
 	return b
 }
@@ -36,23 +39,27 @@ func wantMoney(t *testing.T, st store.Database, runID string, cost, aside int64)
 func testMoneyLeave(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	mustAppend(t, st, run.ID, paid(0, 40))
-	if b := mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100}); b.Got != 100 || b.Free != 860 || b.Counted != 40 || b.Recorded != 40 || b.Others {
-		t.Errorf("Draw = %+v, want 100 with 860 left of 1000 and 40 recorded", b)
+	want := money.Balance{Granted: 100, Free: 860, Counted: 140, Recorded: 40, Factor: 1}
+	if b := mustDemand(t, st, run.ID, store.Claimant, money.Demand{Need: 100}); b != want {
+		t.Errorf("Demand = %+v, want %+v", b, want)
 	}
 	wantMoney(t, st, run.ID, 40, 100)
 	mustAppend(t, st, run.ID, paid(1, 30))
 	wantMoney(t, st, run.ID, 70, 70)
-	must(t, st.Leave(t.Context(), run.ID, "", 50)) // 20 of them in a call that timed out
+	mustDemand(t, st, run.ID, store.Claimant, money.Demand{Spent: 50}) // 20 of them in a call that timed out
 	wantMoney(t, st, run.ID, 70, 20)
-	must(t, st.Leave(t.Context(), run.ID, "", 50)) // It has left already.
+	must(t, st.Leave(t.Context(), run.ID, store.Claimant))
+	must(t, st.Leave(t.Context(), run.ID, store.Claimant)) // It has left already.
 	wantMoney(t, st, run.ID, 70, 20)
+	mustAppend(t, st, run.ID, paid(2, 10)) // It was not paid for by that holder.
+	wantMoney(t, st, run.ID, 80, 20)
 }
 
 // testMoneyKilled checks that the money of a killed process stays reserved, and that the
-// next one draws in addition to it.
+// next one reserves in addition to it.
 func testMoneyKilled(t *testing.T, s suite) {
 	st, run := s.begin(t)
-	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100})
+	mustDemand(t, st, run.ID, store.Claimant, money.Demand{Need: 100})
 	mustAppend(t, st, run.ID, paid(0, 30))
 	must(t, st.Close()) // Leave is not called, as in a kill.
 	st = s.open(t)
@@ -60,47 +67,78 @@ func testMoneyKilled(t *testing.T, s suite) {
 	if !resumed || again.CostMicros != 30 || again.SetAsideMicros != 70 {
 		t.Errorf("resumed %v with %d recorded and %d set aside, want 30 and 70", resumed, again.CostMicros, again.SetAsideMicros)
 	}
-	if b := mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100}); b.Free != 800 || b.Counted != 100 || b.Recorded != 30 {
-		t.Errorf("Draw = %+v, want 100 counted and 800 left", b)
+	want := money.Balance{Granted: 100, Free: 800, Counted: 200, Recorded: 30, Factor: 1}
+	if b := mustDemand(t, st, run.ID, store.Claimant, money.Demand{Need: 100}); b != want {
+		t.Errorf("Demand = %+v, want %+v", b, want)
 	}
-	must(t, st.Leave(t.Context(), run.ID, "", 0))
+	mustDemand(t, st, run.ID, store.Claimant, money.Demand{})
+	must(t, st.Leave(t.Context(), run.ID, store.Claimant))
 	wantMoney(t, st, run.ID, 30, 70)
 }
 
 // testMoneyHolders checks that holders share the limit.
 func testMoneyHolders(t *testing.T, s suite) {
 	st, run := s.begin(t)
-	mustDraw(t, st, run.ID, store.Draw{Holder: "a", Limit: 1000, Need: 600})
-	if b := mustDraw(t, st, run.ID, store.Draw{Holder: "b", Limit: 1000, Need: 500}); b.Got != 0 || b.Free != 400 || !b.Others {
-		t.Errorf("Draw = %+v, want nothing while a has money", b)
+	mustDemand(t, st, run.ID, "b", money.Demand{})
+	mustDemand(t, st, run.ID, "a", money.Demand{Need: 600})
+	if b := mustDemand(t, st, run.ID, "b", money.Demand{Need: 500}); b.Granted != 0 || b.Free != 400 || !b.Others {
+		t.Errorf("Demand = %+v, want nothing while a has money", b)
 	}
-	mustDraw(t, st, run.ID, store.Draw{Holder: "a", Spent: 100, Lent: 100, Limit: 1000}) // returns 400
-	if b := mustDraw(t, st, run.ID, store.Draw{Holder: "b", Limit: 1000, Need: 500}); b.Got != 500 || b.Free != 300 {
-		t.Errorf("Draw = %+v, want 500 with 300 left", b)
+	mustDemand(t, st, run.ID, "a", money.Demand{Spent: 100, Reserved: 100}) // returns 400
+	if b := mustDemand(t, st, run.ID, "b", money.Demand{Need: 500}); b.Granted != 500 || b.Free != 300 {
+		t.Errorf("Demand = %+v, want 500 with 300 left", b)
 	}
+	mustDemand(t, st, run.ID, "a", money.Demand{Spent: 20, Reserved: 80})
 	mustAppend(t, st, run.ID, paid(0, 100))
-	must(t, st.Leave(t.Context(), run.ID, "a", 120))
-	wantMoney(t, st, run.ID, 100, 520)
+	must(t, st.Leave(t.Context(), run.ID, "a")) // It is dead: its 80 count.
+	wantMoney(t, st, run.ID, 100, 600)
+	if b := mustDemand(t, st, run.ID, "b", money.Demand{Spent: 50}); b.Others || b.Counted != 250 {
+		t.Errorf("Demand = %+v, want 250 counted, and no other holder", b)
+	}
 	mustAppend(t, st, run.ID, paid(1, 50))
-	must(t, st.Leave(t.Context(), run.ID, "b", 50))
-	wantMoney(t, st, run.ID, 150, 20)
+	must(t, st.Leave(t.Context(), run.ID, "b"))
+	wantMoney(t, st, run.ID, 150, 100)
 }
 
-// testMoneyLend checks that loans shrink towards the limit, so that all of it can be used.
-func testMoneyLend(t *testing.T, s suite) {
+// testMoneyAhead checks that reservations for calls to come shrink towards the limit, so that
+// all of it can be used.
+func testMoneyAhead(t *testing.T, s suite) {
 	st, run := s.begin(t)
-	d := store.Draw{Limit: 1000, Need: 10, Ahead: 190}
+	d := money.Demand{Need: 10, Ahead: 190}
 	var got []int64
 	for {
-		b := mustDraw(t, st, run.ID, d)
-		if b.Got == 0 {
+		b := mustDemand(t, st, run.ID, store.Claimant, d)
+		if b.Granted == 0 {
 			break
 		}
-		got = append(got, b.Got)
-		d.Lent += b.Got
+		got = append(got, b.Granted)
+		d.Reserved += b.Granted
 	}
-	if got[0] != 200 || d.Lent <= 990 || d.Lent > 1000 {
-		t.Errorf("lent %d in %v, want 200 first and nearly 1000 in all", d.Lent, got)
+	if got[0] != 200 || d.Reserved <= 990 || d.Reserved > 1000 {
+		t.Errorf("%d reserved in %v, want 200 first and nearly 1000 in all", d.Reserved, got)
+	}
+}
+
+// testMoneyOverspent checks that a run that cost more than its limit gets nothing, also later
+// and for other holders, and that the factor is kept.
+func testMoneyOverspent(t *testing.T, s suite) {
+	st, run := s.begin(t)
+	mustDemand(t, st, run.ID, store.Claimant, money.Demand{Need: 100})
+	mustDemand(t, st, run.ID, store.Claimant, money.Demand{Spent: 5000, Factor: 50})
+	mustAppend(t, st, run.ID, paid(0, 5000))
+	must(t, st.Leave(t.Context(), run.ID, store.Claimant))
+	wantMoney(t, st, run.ID, 5000, 0)
+	want := money.Balance{Free: -4000, Counted: 5000, Recorded: 5000, Factor: 50}
+	if b := mustDemand(t, st, run.ID, "a", money.Demand{Need: 1}); b != want {
+		t.Errorf("Demand = %+v, want %+v", b, want)
+	}
+	if r, err := st.Run(t.Context(), run.ID); err != nil || r.Factor != 50 || r.MaxMicros == nil || *r.MaxMicros != 1000 {
+		t.Errorf("the run has factor %d and limit %v, %v, want 50 and 1000", r.Factor, r.MaxMicros, err)
+	}
+	must(t, st.Leave(t.Context(), run.ID, "a"))
+	must(t, st.Release(run.ID))
+	if r, _ := mustBegin(t, st, Spec(""), false); r.Factor != 50 || r.MaxMicros != nil {
+		t.Errorf("the resumed run has factor %d and limit %v, want 50 and none yet", r.Factor, r.MaxMicros)
 	}
 }
 
@@ -108,7 +146,7 @@ func testMoneyLend(t *testing.T, s suite) {
 // while the run is being judged.
 func testMoneySettle(t *testing.T, s suite) {
 	st, run := s.begin(t)
-	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100})
+	mustDemand(t, st, run.ID, store.Claimant, money.Demand{Need: 100})
 	mustAppend(t, st, run.ID, paid(0, 30))
 	_, err := st.Settle(t.Context(), run.ID)
 	wantError(t, "Settle of a run that is being judged", err, store.ErrBusy, "")
@@ -118,8 +156,8 @@ func testMoneySettle(t *testing.T, s suite) {
 	}
 	wantMoney(t, st, run.ID, 30, 0)
 	mustBegin(t, st, Spec(""), false) // The claim is free again.
-	if b := mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100}); b.Counted != 30 {
-		t.Errorf("Draw = %+v, want 30 counted", b)
+	if b := mustDemand(t, st, run.ID, store.Claimant, money.Demand{Need: 100}); b.Counted != 130 {
+		t.Errorf("Demand = %+v, want 130 counted", b)
 	}
 }
 
@@ -127,15 +165,16 @@ func testMoneySettle(t *testing.T, s suite) {
 // without a budget.
 func testMoneyUnbudgeted(t *testing.T, s suite) {
 	st, run := s.begin(t)
-	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100})
-	must(t, st.Release(run.ID))
+	mustDemand(t, st, run.ID, store.Claimant, money.Demand{Need: 100})
+	must(t, st.Close())
+	st = s.open(t)
 	mustBegin(t, st, Spec(""), false)
 	mustAppend(t, st, run.ID, paid(0, 500))
 	wantMoney(t, st, run.ID, 500, 100)
 }
 
-// testMoneyBatches checks that replies of batches that no record has yet are not counted
-// twice: as reserved, and as owed.
+// testMoneyBatches checks that replies of batches count once, before and after a record has
+// them, and are not taken out of what holders spent.
 func testMoneyBatches(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	var lines []store.BatchLine
@@ -147,20 +186,22 @@ func testMoneyBatches(t *testing.T, s suite) {
 		lines, recs = append(lines, store.BatchLine{Key: reply.Key, Reply: &reply}), append(recs, rec)
 	}
 	must(t, st.PutBatch(t.Context(), run.ID, store.Batch{Key: "b", ID: "vendor-1", State: store.BatchCollected, Lines: 2}, lines))
-	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Spent: 200, Need: 50}) // 200 for the batch
-	mustAppend(t, st, run.ID, recs[0])
-	wantMoney(t, st, run.ID, 100, 50)
-	mustAppend(t, st, run.ID, recs[1])
-	wantMoney(t, st, run.ID, 200, 50)
-	must(t, st.Leave(t.Context(), run.ID, "", 210)) // A call timed out.
-	wantMoney(t, st, run.ID, 200, 10)
+	for i, d := range []money.Demand{{Need: 50}, {Reserved: 50}, {Reserved: 50}} {
+		if b := mustDemand(t, st, run.ID, store.Claimant, d); b.Counted != 250 || b.Recorded != 200 {
+			t.Errorf("with %d records Demand = %+v, want 250 counted", i, b)
+		}
+		wantMoney(t, st, run.ID, int64(i)*100, 50)
+		if i < len(recs) {
+			mustAppend(t, st, run.ID, recs[i])
+		}
+	}
 }
 
 func testMoneyUnknownRun(t *testing.T, s suite) {
 	st := s.open(t)
-	_, drawErr := st.Draw(t.Context(), "none", store.Draw{Limit: 1, Need: 1})
+	_, demandErr := st.Demand(t.Context(), "none", "", money.Demand{Limit: 1, Need: 1})
 	_, settleErr := st.Settle(t.Context(), "none")
-	wantError(t, "Draw", drawErr, store.ErrNotFound, "")
+	wantError(t, "Demand", demandErr, store.ErrNotFound, "")
 	wantError(t, "Settle", settleErr, store.ErrNotFound, "")
-	wantError(t, "Leave", st.Leave(t.Context(), "none", "", 0), store.ErrNotFound, "")
+	wantError(t, "Leave", st.Leave(t.Context(), "none", ""), store.ErrNotFound, "")
 }

@@ -24,11 +24,8 @@ CREATE TABLE runs (
 	id             TEXT COLLATE "C" NOT NULL UNIQUE,
 	key            TEXT COLLATE "C" NOT NULL,
 	state          TEXT    NOT NULL CHECK (state IN ('open', 'done')),
-	-- Set aside for calls whose cost no record has.
-	unsettled_micros BIGINT NOT NULL DEFAULT 0,
-	-- While there are holdings of the run: the amount spent when the first holder came, plus
-	-- what holders that have left spent since. NULL if there are no holdings.
-	charged_micros   BIGINT,
+	max_micros     BIGINT,                    -- the budget of the last part of the run; NULL if there was none
+	factor         BIGINT  NOT NULL DEFAULT 0, -- how many times what requests allow is reserved for them
 	created        BIGINT  NOT NULL,
 	updated        BIGINT  NOT NULL, -- when the run began or was done; counts has the times of appends
 	-- Ascends in the order in which runs were begun or resumed.
@@ -48,13 +45,13 @@ CREATE TABLE runs (
 	sum            BYTEA             -- NULL until the end of the transaction that adds the run
 );
 
--- Money that is set aside for calls before they are made, so that it is known if the
--- process is killed.
-CREATE TABLE holdings (
-	run    BIGINT NOT NULL REFERENCES runs (n),
-	holder TEXT COLLATE "C" NOT NULL, -- a worker, or '' for the process that has claimed the run
-	spent  BIGINT NOT NULL,
-	lent   BIGINT NOT NULL,
+-- Money of runs with a budget that no record shows. It is reserved before calls are made, so
+-- that it is known if the process is killed.
+CREATE TABLE money (
+	run      BIGINT NOT NULL REFERENCES runs (n),
+	holder   TEXT COLLATE "C" NOT NULL, -- a process that judges the run; '' for those that are gone
+	spent    BIGINT NOT NULL,
+	reserved BIGINT NOT NULL, -- for calls in flight and calls to come
 	PRIMARY KEY (run, holder)
 ) WITH (fillfactor = 50);
 

@@ -33,18 +33,18 @@ CREATE TABLE runs (
 	records          INTEGER NOT NULL DEFAULT 0,
 	unjudged         INTEGER NOT NULL DEFAULT 0,
 	cost_micros      INTEGER NOT NULL DEFAULT 0,
-	unsettled_micros INTEGER NOT NULL DEFAULT 0, -- set aside while there are no holdings
-	charged_micros   INTEGER                     -- while there are holdings: spent, without the current holders
+	max_micros       INTEGER,                    -- the budget of the last part of the run; NULL if there was none
+	factor           INTEGER NOT NULL DEFAULT 0  -- how many times what requests allow is reserved for them
 ) STRICT;
 
 CREATE INDEX runs_key ON runs (key);
 
--- Money set aside by processes that judge a run.
-CREATE TABLE holdings (
-	run    INTEGER NOT NULL REFERENCES runs (n),
-	holder TEXT    NOT NULL, -- '' is the process that has claimed the run
-	spent  INTEGER NOT NULL,
-	lent   INTEGER NOT NULL,
+-- Money of runs with a budget that no record shows.
+CREATE TABLE money (
+	run      INTEGER NOT NULL REFERENCES runs (n),
+	holder   TEXT    NOT NULL, -- a process that judges the run; '' for those that are gone
+	spent    INTEGER NOT NULL,
+	reserved INTEGER NOT NULL, -- for calls in flight and calls to come
 	PRIMARY KEY (run, holder)
 ) STRICT, WITHOUT ROWID;
 

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/money"
 	"deem/internal/run"
+	"deem/internal/store"
 	"deem/internal/store/sqlite"
 	"deem/internal/test/storetest"
 	"deem/model"
@@ -32,9 +34,9 @@ func (p payer) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	return deem.Verdict{Label: "yes", Score: 1}, nil
 }
 
-// TestAccountOnAFullDisk lets the database fill up during a run. What was billed and could
+// TestBudgetOnAFullDisk lets the database fill up during a run. What was billed and could
 // not be recorded stays reserved, and the run resumes when there is space.
-func TestAccountOnAFullDisk(t *testing.T) {
+func TestBudgetOnAFullDisk(t *testing.T) {
 	const sum, price = 1_000_000, 50
 	var billed atomic.Int64
 	wire := fake.Func("test:m", func(context.Context, deem.Request) (deem.Reply, error) {
@@ -59,14 +61,16 @@ func TestAccountOnAFullDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		purse := model.NewPurse(sum)
-		account := run.OpenAccount(st, row, purse)
-		m := model.Assemble(wire, model.Options{Purse: purse, Prices: prices, Cache: model.CacheOptions{Off: true}})
+		budget := money.New(sum)
+		if err := budget.Open(t.Context(), store.Purse(st, row.ID, store.Claimant, nil), row.CostMicros, row.SetAsideMicros); err != nil {
+			t.Fatal(err)
+		}
+		m := model.Assemble(wire, model.Options{Budget: budget, Prices: prices, Cache: model.CacheOptions{Off: true}})
 		err = run.Job{Store: st, Run: row, Judge: payer{m}, Items: items, Options: deem.Options{Concurrency: 8}}.Do(t.Context())
 		if full := pages > 0; full != (err != nil) {
 			t.Fatalf("with %d pages: %v", pages, err)
 		}
-		_ = account.Close(t.Context()) // This may also fail while the disk is full.
+		_ = budget.Close(t.Context()) // This may also fail while the disk is full.
 		if row, err = st.Run(t.Context(), row.ID); err != nil {
 			t.Fatal(err)
 		}
