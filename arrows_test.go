@@ -117,7 +117,7 @@ var libraries = []library{
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "only the command has a command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
-	{"go.yaml.in/yaml/v3", []string{"judge", "reader", "internal/benchmark", "internal/catalog", "internal/labels", "internal/claims", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is for files that people write by hand: judges, readers, settings, providers, labels, tables of claims, and prompts in other repositories; items are never YAML"},
+	{"go.yaml.in/yaml/v3", []string{"judge", "reader", "internal/benchmark", "internal/catalog", "internal/labels", "internal/claims", "internal/server/api", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is for files that people write by hand: judges, readers, settings, providers, labels, tables of claims, and prompts in other repositories; items are never YAML"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "cmd/deem", "internal/export", "internal/server/api"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers and exports hold"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},

@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"slices"
@@ -136,44 +137,6 @@ func New(core *server.Server, o Options) (*Server, error) {
 	return s, nil
 }
 
-// An operation is a row of the API table.
-type operation struct {
-	method, path string // the path is relative to server.APIRoot
-	id, summary  string
-	about        string
-	tag          string
-
-	params  []parameter
-	body    []content // the accepted bodies; empty if there is no body
-	answers []answer
-
-	handle  server.HandleFunc
-	maxBody int64 // 0 means 1 MiB
-}
-
-// A parameter is a path or query parameter.
-type parameter struct {
-	name, in, about string
-	schema          node
-	required        bool
-	repeats         bool // it may be given more than once
-	example         string
-}
-
-// A content is one media type of a body, with an example.
-type content struct {
-	media   string
-	schema  any    // a node, or a value of the Go type
-	example string // of that media type; "" for none
-}
-
-// An answer is a possible response.
-type answer struct {
-	status  int
-	about   string
-	content []content
-}
-
 // routes returns the routes of the API, and of the metrics, which have no version.
 func (s *Server) routes() []server.Route {
 	routes := []server.Route{{Pattern: "GET /metrics", Handle: func(w http.ResponseWriter, r *http.Request) error {
@@ -191,7 +154,7 @@ func (s *Server) routes() []server.Route {
 			}
 			return op.handle(w, r.WithContext(context.WithValue(r.Context(), clientKey{}, s.Guard.Remote(r))))
 		}
-		routes = append(routes, server.Route{Pattern: op.method + " " + server.APIRoot + op.path, Handle: handle, MaxBody: op.maxBody})
+		routes = append(routes, server.Route{Pattern: op.method + " " + op.path, Handle: handle, MaxBody: op.maxBody})
 	}
 	return routes
 }
@@ -203,10 +166,10 @@ func (s *Server) routes() []server.Route {
 func (op operation) check(r *http.Request) error {
 	var known []string
 	repeats := map[string]bool{}
-	for _, p := range op.params {
-		if p.in == "query" {
-			known = append(known, p.name)
-			repeats[p.name] = p.repeats
+	for _, p := range op.Parameters {
+		if p.In == "query" {
+			known = append(known, p.Name)
+			repeats[p.Name] = p.Explode
 		}
 	}
 	for name, values := range r.URL.Query() {
@@ -220,14 +183,11 @@ func (op operation) check(r *http.Request) error {
 			return server.BadRequest("the parameter %q is given %d times", name, len(values))
 		}
 	}
-	if len(op.body) == 0 || r.ContentLength == 0 && op.optionalBody() {
+	if len(op.Body.Content) == 0 || r.ContentLength == 0 && !op.Body.Required {
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	var accepted []string
-	for _, c := range op.body {
-		accepted = append(accepted, c.media)
-	}
+	accepted := slices.Sorted(maps.Keys(op.Body.Content))
 	coding := r.Header.Get("Content-Encoding")
 	switch {
 	case err != nil || !slices.Contains(accepted, media):
@@ -240,9 +200,6 @@ func (op operation) check(r *http.Request) error {
 	}
 	return server.WithStatus(http.StatusUnsupportedMediaType, err)
 }
-
-// optionalBody reports whether the operation works without a body.
-func (op operation) optionalBody() bool { return op.id == "resumeRun" }
 
 // noOperation answers requests that match no operation: 404 if the address is wrong, 405 if
 // only the method is.

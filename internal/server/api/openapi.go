@@ -1,12 +1,15 @@
 package api
 
 import (
+	_ "embed" // for the document
 	"encoding/json"
+	"errors"
 	"net/http"
-	"reflect"
 	"runtime"
-	"strconv"
 	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
 
 	"deem/internal/catalog"
 	"deem/internal/server"
@@ -14,124 +17,69 @@ import (
 	"deem/report"
 )
 
-// openAPIVersion is the OpenAPI version of the document. Its schemas are JSON Schema 2020-12.
-const openAPIVersion = "3.1.0"
-
-// openAPIAbout is the description of the API in the document.
-const openAPIAbout = "Submit what a system answered, get verdicts. A record holds a verdict or a failure: an item that could " +
-	"not be judged is unjudged, which is not the same as wrong.\n\n" +
-	"The same items, judge, model and number of trials are the same run: sending them again costs nothing, and resumes " +
-	"where an earlier request stopped.\n\n" +
-	"Errors are application/problem+json (RFC 9457) with a hint where there is advice. Where the server has a token, send " +
-	"it as Authorization: Bearer TOKEN."
-
-// A node is an object of the document. Its members are written in order of name.
-type node = map[string]any
-
-// getOpenAPI writes the OpenAPI document, generated from the table of operations.
-func (s *Server) getOpenAPI(w http.ResponseWriter, _ *http.Request) error {
-	b := &schemas{named: node{}, names: map[reflect.Type]string{}}
-	paths := node{}
-	tags := []node{}
-	seen := map[string]bool{}
-	for _, op := range s.operations() {
-		at := server.APIRoot + strings.ReplaceAll(op.path, "...}", "}")
-		if paths[at] == nil {
-			paths[at] = node{}
-		}
-		paths[at].(node)[strings.ToLower(op.method)] = op.node(b)
-		if !seen[op.tag] {
-			seen[op.tag] = true
-			tags = append(tags, node{"name": op.tag})
-		}
-	}
-	for path, about := range map[string]string{
-		"/healthz": "The server is there.", "/readyz": "The database can be reached.", "/metrics": "Counters as Prometheus reads them.",
-	} {
-		paths[path] = node{"get": node{
-			"operationId": strings.TrimPrefix(path, "/"), "summary": about, "tags": []string{"server"},
-			"responses": node{
-				"200":     node{"description": about, "content": node{"text/plain": node{"schema": node{"type": "string"}}}},
-				"default": node{"description": "It is not so."},
-			},
-		}}
-	}
-	return writeAnswer(w, http.StatusOK, node{
-		"openapi": openAPIVersion,
-		"info":    node{"title": "deem", "version": "1", "summary": "Judge what a system answered.", "description": openAPIAbout},
-		"servers": []node{{"url": "/"}},
-		"tags":    tags,
-		"paths":   paths,
-		"security": []node{
-			{}, {"token": []string{}},
-		},
-		"components": node{
-			"schemas":         b.named,
-			"securitySchemes": node{"token": node{"type": "http", "scheme": "bearer", "description": "The token that the server was started with, if it has one."}},
-			"responses":       node{"Problem": node{"description": "Something is wrong.", "content": node{problemType: node{"schema": b.node(problem{})}}}},
-		},
-	})
-}
+//go:embed openapi.yaml
+var openAPI []byte
 
 // problemType is the media type of an error.
 const problemType = "application/problem+json"
 
-// node returns the description of an operation.
-func (op operation) node(b *schemas) node {
-	responses := node{"default": node{"$ref": "#/components/responses/Problem"}}
-	for _, a := range op.answers {
-		n := node{"description": a.about, "content": contents(b, a.content)}
-		if a.status == http.StatusAccepted {
-			n["headers"] = node{
-				"Location":    node{"description": "Where the run is.", "schema": node{"type": "string"}},
-				"Retry-After": node{"description": "Seconds until it is worth asking again.", "schema": node{"type": "integer"}},
-			}
-		}
-		responses[strconv.Itoa(a.status)] = n
-	}
-	n := node{"operationId": op.id, "summary": op.summary, "tags": []string{op.tag}, "responses": responses}
-	if op.about != "" {
-		n["description"] = op.about
-	}
-	var params []node
-	for _, p := range op.params {
-		n := node{"name": p.name, "in": p.in, "description": p.about, "schema": p.schema}
-		if p.example != "" {
-			n["example"] = p.example
-		}
-		if p.repeats {
-			n["schema"], n["style"], n["explode"] = node{"type": "array", "items": p.schema}, "form", true
-			n["example"] = []string{p.example}
-		}
-		if p.in == "path" || p.required {
-			n["required"] = true
-		}
-		params = append(params, n)
-	}
-	if params != nil {
-		n["parameters"] = params
-	}
-	if len(op.body) > 0 {
-		n["requestBody"] = node{"required": !op.optionalBody(), "content": contents(b, op.body)}
-	}
-	return n
+// An operation is an operation of the document, and what the server does about it.
+type operation struct {
+	ID         string      `yaml:"operationId"`
+	Parameters []parameter `yaml:"parameters"`
+	Body       struct {
+		Required bool               `yaml:"required"`
+		Content  map[string]content `yaml:"content"`
+	} `yaml:"requestBody"`
+	Responses map[string]struct {
+		Content map[string]content `yaml:"content"`
+	} `yaml:"responses"`
+
+	method, path string
+	handle       server.HandleFunc
+	maxBody      int64 // 0 means 1 MiB
 }
 
-// contents describes the media types of a body.
-func contents(b *schemas, list []content) node {
-	n := node{}
-	for _, c := range list {
-		m := node{"schema": b.node(c.schema)}
-		switch {
-		case c.example == "":
-		case c.media == "application/json":
-			m["example"] = json.RawMessage(c.example)
-		default:
-			m["example"] = c.example
-		}
-		n[c.media] = m
+// A parameter is a parameter of an operation.
+type parameter struct {
+	Name    string `yaml:"name"`
+	In      string `yaml:"in"`      // "path", "query" or "header"
+	Explode bool   `yaml:"explode"` // it may be given more than once
+	Example any    `yaml:"example"`
+}
+
+// A content is a body of one media type.
+type content struct {
+	Example any `yaml:"example"`
+}
+
+// readOpenAPI returns the operations of the document by their ids, and the document as JSON.
+var readOpenAPI = sync.OnceValues(func() (map[string]operation, json.RawMessage) {
+	var doc struct {
+		Paths map[string]map[string]operation `yaml:"paths"`
 	}
-	return n
+	var whole any
+	if err := errors.Join(yaml.Unmarshal(openAPI, &doc), yaml.Unmarshal(openAPI, &whole)); err != nil {
+		panic(err) // Cannot happen: tests read it.
+	}
+	text, err := json.Marshal(whole)
+	if err != nil {
+		panic(err) // Cannot happen: it is JSON in YAML.
+	}
+	byID := map[string]operation{}
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			op.method, op.path = strings.ToUpper(method), path
+			byID[op.ID] = op
+		}
+	}
+	return byID, text
+})
+
+// getOpenAPI writes the OpenAPI document.
+func (s *Server) getOpenAPI(w http.ResponseWriter, _ *http.Request) error {
+	_, text := readOpenAPI()
+	return writeAnswer(w, http.StatusOK, text)
 }
 
 // A judgesOut is the list of judges that can be named.

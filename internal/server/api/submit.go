@@ -84,9 +84,9 @@ func (s *Server) readSubmission(w http.ResponseWriter, r *http.Request, most int
 		}
 		read = func(each func(raw []byte) error) error { return readLines(body, each) }
 	} else {
-		for _, p := range lineParameters() {
-			if q.Has(p.name) {
-				return sub, spooled{}, server.BadRequest("%s stands in the address, and belongs into the body where that is JSON", p.name)
+		for _, name := range lineParameters {
+			if q.Has(name) {
+				return sub, spooled{}, server.BadRequest("%s stands in the address, and belongs into the body where that is JSON", name)
 			}
 		}
 		// One item may be as long as the whole body.
@@ -227,6 +227,9 @@ func noJSON(err error) error {
 	}
 	return usage.Errorf("the body is not JSON: %w", err)
 }
+
+// lineParameters replace the members of a submission if its body contains only items.
+var lineParameters = []string{"judge", "model", "reading", "trials", "max_cost", "dataset", "system", "system_model", "fresh", "retry_unjudged"}
 
 // readQuery reads the submission from the query if the body contains only items.
 func (sub *submission) readQuery(q url.Values) error {

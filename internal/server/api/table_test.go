@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -18,9 +19,11 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"deem"
 	_ "deem/benchmark" // registers benchmarks
 	"deem/internal/server"
 	"deem/internal/server/web"
+	"deem/internal/store"
 	"deem/internal/store/sqlite"
 )
 
@@ -249,12 +252,12 @@ func compiler(t *testing.T, doc map[string]any) *jsonschema.Compiler {
 	return c
 }
 
-// strict forbids additional properties in all schemas, so that undocumented members of a
-// response fail the test. Clients should accept them.
+// strict forbids additional properties in all schemas that do not allow them in so many words,
+// so that undocumented members of a response fail the test. Clients should accept them.
 func strict(v any) {
 	switch x := v.(type) {
 	case map[string]any:
-		if _, ok := x["properties"].(map[string]any); ok && x["type"] == "object" {
+		if _, ok := x["properties"].(map[string]any); ok && x["type"] == "object" && x["additionalProperties"] != true {
 			x["additionalProperties"] = false
 		}
 		for _, w := range x {
@@ -277,11 +280,11 @@ func TestExamples(t *testing.T) {
 	// for that run, for example resuming it, return a problem.
 	sent := 0
 	for _, op := range s.operations() {
-		for _, c := range examplesOf(op) {
-			t.Run(op.id+" "+c.media, func(t *testing.T) {
+		for _, c := range examplesOf(t, op) {
+			t.Run(op.ID+" "+c.media, func(t *testing.T) {
 				status, media, text := send(t, ts, op.method, addressOf(op, c), c.media, c.example, c.accept)
 				checkAnswer(t, schemas, op, status, media, text)
-				if refusing := op.id == "cancelRun" || op.id == "resumeRun"; status >= 300 && !refusing {
+				if refusing := op.ID == "cancelRun" || op.ID == "resumeRun"; status >= 300 && !refusing {
 					t.Errorf("%s %s = %d: %s", op.method, addressOf(op, c), status, text)
 				}
 				if c.example != "" {
@@ -298,24 +301,33 @@ func TestExamples(t *testing.T) {
 
 // An exampleOf is an example request of the document.
 type exampleOf struct {
-	content
-	accept string
+	media, example, accept string
 }
 
 // examplesOf returns the requests of an operation: one for each body and each media type of
 // the response that a client can choose.
-func examplesOf(op operation) []exampleOf {
-	bodies := op.body
-	if len(bodies) == 0 {
-		bodies = []content{{}}
+func examplesOf(t *testing.T, op operation) []exampleOf {
+	t.Helper()
+	bodies := []exampleOf{{}}
+	if len(op.Body.Content) > 0 {
+		bodies = nil
 	}
-	var list []exampleOf
-	for _, b := range bodies {
-		list = append(list, exampleOf{b, ""})
-		for _, c := range op.answers[0].content {
-			if c.media == ndjson && op.id != "getExport" {
-				list = append(list, exampleOf{b, ndjson})
+	for _, media := range slices.Sorted(maps.Keys(op.Body.Content)) {
+		example, ok := op.Body.Content[media].Example.(string)
+		if !ok {
+			text, err := json.Marshal(op.Body.Content[media].Example)
+			if err != nil {
+				t.Fatal(err)
 			}
+			example = string(text)
+		}
+		bodies = append(bodies, exampleOf{media: media, example: example})
+	}
+	list := slices.Clone(bodies)
+	if _, ok := op.Responses["200"].Content[ndjson]; ok && op.ID != "getExport" {
+		for _, b := range bodies {
+			b.accept = ndjson
+			list = append(list, b)
 		}
 	}
 	return list
@@ -324,14 +336,18 @@ func examplesOf(op operation) []exampleOf {
 // addressOf returns the URL of an example. It includes the parameters of a submission only
 // if the body is not JSON.
 func addressOf(op operation, c exampleOf) string {
-	path, q := server.APIRoot+strings.ReplaceAll(op.path, "...}", "}"), url.Values{}
-	for _, p := range op.params {
+	path, q := strings.ReplaceAll(op.path, "...}", "}"), url.Values{}
+	for _, p := range op.Parameters {
+		example := fmt.Sprint(p.Example)
+		if list, ok := p.Example.([]any); ok {
+			example = fmt.Sprint(list[0])
+		}
 		switch {
-		case p.example == "":
-		case p.in == "path":
-			path = strings.ReplaceAll(path, "{"+p.name+"}", url.PathEscape(p.example))
-		case p.in == "query" && (c.media != "application/json" || p.name == "with"):
-			q.Set(p.name, p.example)
+		case p.Example == nil:
+		case p.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(example))
+		case p.In == "query" && (c.media != "application/json" || p.Name == "with"):
+			q.Set(p.Name, example)
 		}
 	}
 	if len(q) > 0 {
@@ -345,7 +361,7 @@ func checkAnswer(t *testing.T, schemas *jsonschema.Compiler, op operation, statu
 	t.Helper()
 	plain, _, _ := strings.Cut(media, ";")
 	pointer := fmt.Sprintf("#/paths/%s/%s/responses/%d/content/%s/schema",
-		escape(server.APIRoot+strings.ReplaceAll(op.path, "...}", "}")), strings.ToLower(op.method), status, escape(media))
+		escape(strings.ReplaceAll(op.path, "...}", "}")), strings.ToLower(op.method), status, escape(media))
 	if plain == problemType {
 		pointer = "#/components/schemas/Problem"
 	}
@@ -354,7 +370,7 @@ func checkAnswer(t *testing.T, schemas *jsonschema.Compiler, op operation, statu
 		t.Fatalf("the document does not have the answer %d of type %s: %v", status, media, err)
 	}
 	switch {
-	case plain == ndjson && op.id != "getExport":
+	case plain == ndjson && op.ID != "getExport":
 		for line := range bytes.Lines(text) {
 			validate(t, sch, line)
 		}
@@ -369,7 +385,7 @@ func checkBody(t *testing.T, schemas *jsonschema.Compiler, op operation, c examp
 	if c.media != "application/json" {
 		return
 	}
-	pointer := fmt.Sprintf("#/paths/%s/%s/requestBody/content/%s/schema", escape(server.APIRoot+op.path), strings.ToLower(op.method), escape(c.media))
+	pointer := fmt.Sprintf("#/paths/%s/%s/requestBody/content/%s/schema", escape(op.path), strings.ToLower(op.method), escape(c.media))
 	sch, err := schemas.Compile(docURL + pointer)
 	if err != nil {
 		t.Fatal(err)
@@ -393,24 +409,30 @@ func escape(key string) string {
 	return url.PathEscape(strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1"))
 }
 
-// TestAbouts checks that every description belongs to a schema or field of the document,
-// and that needed fields are required.
-func TestAbouts(t *testing.T) {
+// TestLists compares the lists of the document with those of the code.
+func TestLists(t *testing.T) {
 	_, _, doc := judgingServer(t)
-	all := doc["components"].(map[string]any)["schemas"].(map[string]any)
-	for name := range abouts {
-		schema, field, _ := strings.Cut(name, ".")
-		s, _ := all[schema].(map[string]any)
-		properties, _ := s["properties"].(map[string]any)
-		if s == nil || field != "" && properties[field] == nil {
-			t.Errorf("%s is described, and not in the document", name)
+	at := func(keys ...string) string {
+		var v any = doc
+		for _, key := range keys {
+			v = v.(map[string]any)[key]
+		}
+		return fmt.Sprint(v)
+	}
+	if got, want := at("components", "schemas", "Failure", "properties", "kind", "enum"), fmt.Sprint(append(deem.Kinds(), store.Unfinished)); got != want {
+		t.Errorf("kinds of failures: %s, want %s", got, want)
+	}
+	export := doc["paths"].(map[string]any)["/api/v1/runs/{id}/export"].(map[string]any)["get"].(map[string]any)
+	for _, p := range export["parameters"].([]any) {
+		if p := p.(map[string]any); p["name"] == "format" {
+			if got, want := fmt.Sprint(p["schema"].(map[string]any)["enum"]), fmt.Sprint(formNames()); got != want {
+				t.Errorf("formats: %s, want %s", got, want)
+			}
 		}
 	}
-	for name := range needed {
-		schema, field, _ := strings.Cut(name, ".")
-		text, _ := json.Marshal(all[schema].(map[string]any)["required"])
-		if !strings.Contains(string(text), `"`+field+`"`) {
-			t.Errorf("%s is not required: %s", name, text)
+	for _, f := range forms() {
+		if got := at("paths", "/api/v1/runs/{id}/export", "get", "responses", "200", "content", f.media); got == "<nil>" {
+			t.Errorf("no content of type %s", f.media)
 		}
 	}
 }
@@ -423,7 +445,7 @@ func TestAnswersOfAskedRuns(t *testing.T) {
 	schemas := compiler(t, doc)
 	byID := map[string]operation{}
 	for _, op := range s.operations() {
-		byID[op.id] = op
+		byID[op.ID] = op
 	}
 	var items []string
 	for i := range 40 {
