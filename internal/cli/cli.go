@@ -184,7 +184,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.observed(a.runCommand()), hiding(a.planCommand(), "queue", "record", "yes", "dry-run"), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
-		hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.compareCommand(), a.retrievalCommand(), a.agreeCommand(), a.labelsCommand(), a.labelCommand(), a.cascadeCommand(),
+		hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.compareCommand(), a.retrievalCommand(), a.agreeCommand(), a.bridgeCommand(), a.labelsCommand(), a.labelCommand(), a.cascadeCommand(),
 		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(), a.migrateCommand(),
 		a.workerCommand(), a.queueCommand(), a.claimsCommand(), a.runsCommand(), a.rmCommand(), a.tagCommand(), a.renameCommand(),
 	)
@@ -446,7 +446,8 @@ COMMANDS
   deem report   show the results of a run             deem show     one item: prompt, reply, verdict
   deem compare  compare runs item by item             deem rejudge  check and rescore published results
   deem agree    compare a judge with human labels     deem labels   store human labels
-  deem label    label items in the terminal           deem runs     release reserved money
+  deem bridge   carry scores over to a new judge      deem label    label items in the terminal
+  deem runs     release reserved money
   deem claims   check a table of percentages          deem version  print the version
   deem probe    stress-test a judge                   deem cascade  cheap judges first, with a guarantee
   deem export   write a run in another format         deem verify   check a run file
