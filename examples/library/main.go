@@ -16,8 +16,8 @@ import (
 )
 
 func main() {
-	universal, _ := judge.Builtin("universal") // comes with deem
-	protocol, err := universal.Protocol("")    // "" means its default reading
+	grade, _ := judge.Builtin("grade")  // comes with deem
+	protocol, err := grade.Protocol("") // "" means its default reading
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -240,11 +240,11 @@ func TestDoctorAsksAsTheJudge(t *testing.T) {
 	t.Parallel()
 	srv, url := startReasoner(t)
 	dir := t.TempDir()
-	p := run(t, dir, 1, "doctor", "--model", "openai:deep-thought", "--base-url", url)
+	p := run(t, dir, 1, "doctor", "--judge", "universal", "--model", "openai:deep-thought", "--base-url", url)
 	if said := p.out.String(); !strings.Contains(said, "BAD  judge") || !strings.Contains(said, "--thinking medium") {
 		t.Errorf("the doctor says\n%s", said)
 	}
-	p = run(t, dir, 0, "doctor", "--model", "openai:gpt-5-mini", "--base-url", url)
+	p = run(t, dir, 0, "doctor", "--judge", "universal", "--model", "openai:gpt-5-mini", "--base-url", url)
 	if said := p.out.String(); !strings.Contains(said, "universal reads the reply as CORRECT; sent: max_completion_tokens 8197; not sent: temperature") {
 		t.Errorf("the doctor says\n%s", said)
 	}

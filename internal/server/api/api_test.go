@@ -421,7 +421,7 @@ func TestWrongItems(t *testing.T) {
 		{"a fraction of a trial", `{"trials":1.5,"items":[{"response":"x"}]}`, 400, []string{"trials cannot be 1.5"}},
 		{"weight beyond numbers", `{"items":[{"response":"x","weight":1e999}]}`, 400, []string{"weight cannot be 1e999"}},
 		{"judge", `{"judge":"mtch","items":[{"response":"x"}]}`, 400, []string{`did you mean \"match\"`}},
-		{"model for a rule", `{"model":"fake:x","items":[{"response":"x"}]}`, 400, []string{"asks no model"}},
+		{"model for a rule", `{"judge":"match","model":"fake:x","items":[{"response":"x"}]}`, 400, []string{"asks no model"}},
 		{"model missing", `{"judge":"universal","items":[{"response":"x"}]}`, 400, []string{"this server has none"}},
 		{"model not allowed", `{"judge":"universal","model":"openai:gpt-4o","items":[{"response":"x"}]}`, 403, []string{"does not ask"}},
 		{"replay", `{"judge":"universal","model":"replay:/etc/passwd","items":[{"response":"x"}]}`, 403, []string{"does not ask"}},
