@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"deem"
+	"deem/internal/rows"
 	"deem/internal/text"
 )
 
@@ -291,9 +292,38 @@ func (f *file) recognise(ctx context.Context, in Input) error {
 			return err
 		}
 		f.shape, err = findShape(newFeed(r), in.Whole)
-		return errors.Join(err, r.Close())
+		if err = errors.Join(err, r.Close()); err == nil && f.shape.kind == nested {
+			err = f.findRows(ctx, in.Whole)
+		}
+		return err
 	}
 	return nil
+}
+
+// findRows checks that there are rows inside the only object of the file. Otherwise the
+// object is itself a row, or the user must say which of its lists has the rows.
+func (f *file) findRows(ctx context.Context, whole func(keys []string) bool) error {
+	var found rows.Found
+	if whole != nil {
+		r, err := f.open(ctx)
+		if err != nil {
+			return err
+		}
+		found, err = findNested(r, f.name, whole)
+		if err = errors.Join(err, r.Close()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(found.Rows) > 0:
+		return nil
+	case len(f.shape.lists) == 0:
+		f.shape = shape{kind: sequence}
+		return nil
+	}
+	return deem.WithHint(
+		fmt.Errorf("the object has several lists of objects: %s", Listed(f.shape.lists)),
+		"if they are the items, --map response=COLUMN names the column with the response; otherwise take the list with the items out of it: jq '%s' %s > part.json", jqPath(f.shape.lists[0]), f.name)
 }
 
 // head returns the first bytes of the file.

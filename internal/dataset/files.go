@@ -38,6 +38,7 @@ type Files struct {
 	files []*file
 	names []string // as given, except that data on the hub has its commit
 	want  func(column string) bool
+	whole func(keys []string) bool
 
 	unquoted bool
 
@@ -61,7 +62,7 @@ func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 		return nil, errors.New("standard input can be read only once, but \"-\" is given more often")
 	}
 	var found []fetched
-	fs := &Files{want: in.Want, unquoted: in.Unquoted}
+	fs := &Files{want: in.Want, whole: in.Whole, unquoted: in.Unquoted}
 	for _, name := range in.Names {
 		var some []fetched
 		var err error
@@ -171,6 +172,13 @@ func (fs *Files) parse(b *body, f *file, yield yield) error {
 	case formatJSON:
 		if f.shape.kind == member {
 			fs.note(fmt.Sprintf("reading the rows of %s from its list %q", f.name, f.shape.member))
+		}
+		if f.shape.kind == nested {
+			notes, err := nestedRows(b, f.name, fs.whole, yield)
+			for _, note := range notes {
+				fs.note(note)
+			}
+			return err
 		}
 		return jsonRows(newFeed(b), f.name, f.shape, yield)
 	case formatParquet:

@@ -112,13 +112,16 @@ func Listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
+// errNoResponse is the error of a row without a column for the response.
+var errNoResponse = errors.New("no response")
+
 // noResponse returns the error for a row without a response, and suggests a column whose
 // name sounds like one. An empty response is valid; a missing one is an error in the file.
 func (l *layout) noResponse(row *Row) error {
 	if l.response.of(row).form != absent {
 		return deem.WithHint(errors.New("the response is null"), "a system that gave nothing has the empty text as its response")
 	}
-	err := fmt.Errorf("no response (columns here: %s)", Listed(row.names))
+	err := fmt.Errorf("%w (columns here: %s)", errNoResponse, Listed(row.names))
 	if l.responsePath != "" {
 		return deem.WithHint(err, "every row needs column %q, with the empty text when the system gave nothing", l.responsePath)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"unicode/utf8"
 
 	"deem"
@@ -191,6 +190,7 @@ func jsonlRows(f *feed, name string, yield yield) error {
 type shape struct {
 	kind   shapeKind
 	member string // the key of the list of rows in the only object
+	lists  []string
 }
 
 type shapeKind uint8
@@ -200,6 +200,7 @@ const (
 	sequence                  // consecutive objects, over any number of lines
 	list                      // the elements of a list
 	member                    // the elements of a list inside one object
+	nested                    // in several lists or objects inside one object
 )
 
 // findShape finds the rows in a JSON file. whole reports whether a single object with the
@@ -217,6 +218,7 @@ func findShape(f *feed, whole func(keys []string) bool) (shape, error) {
 	}
 	begin := f.line
 	var keys, lists []string // the keys of the object, and of its members that are lists of objects
+	objects := 0
 	err = errNoObject
 	if c == '{' {
 		f.pos++
@@ -227,6 +229,9 @@ func findShape(f *feed, whole func(keys []string) bool) (shape, error) {
 			c, err := f.skipSpace()
 			if err != nil {
 				return err
+			}
+			if c == '{' {
+				objects++
 			}
 			if c != '[' {
 				_, err := f.readValue(false)
@@ -250,14 +255,12 @@ func findShape(f *feed, whole func(keys []string) bool) (shape, error) {
 	switch {
 	case err == io.EOF:
 		switch {
-		case whole != nil && whole(keys) || len(lists) == 0:
+		case whole != nil && whole(keys) || len(lists) == 0 && (whole == nil || objects == 0):
 			return shape{kind: sequence}, nil
 		case len(lists) == 1:
 			return shape{kind: member, member: lists[0]}, nil
 		}
-		return shape{}, deem.WithHint(
-			fmt.Errorf("the object has several lists of objects: %s", strings.Join(lists, ", ")),
-			"take the one that holds the items out of it, as with: jq '.%s' FILE", lists[0])
+		return shape{kind: nested, lists: lists}, nil
 	case err != nil && !errors.Is(err, errNoObject) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return shape{}, err
 	case end == begin:

@@ -145,8 +145,11 @@ func (m Mapping) String() string {
 }
 
 // mapFlag returns the flag that maps a column, quoted for a shell.
-func mapFlag(target, column string) string {
-	pair := Mapping{target: column}.String()
+func mapFlag(target, column string) string { return shellFlag(Mapping{target: column}) }
+
+// shellFlag returns the flag for a mapping, quoted for a shell.
+func shellFlag(m Mapping) string {
+	pair := m.String()
 	if strings.ContainsAny(pair, " \t\"\\'$`*?!#&;|<>(){}[]~") {
 		pair = "'" + strings.ReplaceAll(pair, "'", `'\''`) + "'"
 	}

@@ -39,6 +39,7 @@ type survey struct {
 	noID     int            // their number
 	problems deem.Problems
 	advice   string // the hint of the first problem that has one
+	lacking  *lack  // if no row so far has a response
 }
 
 // mostPlaces is the maximum number of positions that are stored for each problem.
@@ -93,6 +94,9 @@ func (s *survey) run(ctx context.Context) error {
 	if err := s.duplicates(ctx); err != nil {
 		return err
 	}
+	if s.lacking != nil && s.lacking.rows > 1 && s.lacking.rows == s.problems.Total && s.items == 0 {
+		return s.lacking.err()
+	}
 	if s.problems.Total > 0 {
 		if s.advice == "" {
 			return &s.problems
@@ -130,6 +134,9 @@ func (s *survey) look(row *Row, l *layout) (*layout, error) {
 	}
 	it, err := l.item(row)
 	if err != nil {
+		if errors.Is(err, errNoResponse) {
+			s.lack(row)
+		}
 		s.problem(located(row, err), err)
 		return l, nil
 	}
@@ -189,11 +196,12 @@ func (s *survey) duplicates(ctx context.Context) error {
 		return err
 	}
 	firsts := map[uint64]uint64{} // inverted: duplicate to first
-	places := map[uint64]string{} // of the first ones
+	places := map[uint64]deem.Problem{}
 	for _, d := range list {
-		firsts[d.again], places[d.first] = d.first, ""
+		firsts[d.again], places[d.first] = d.first, deem.Problem{}
 	}
-	s.problems.Total += total - len(list)
+	var found []deem.Problem
+	within := false // one file has an id twice
 	var l *layout
 	n := uint64(0)
 	for row, err := range s.files.Rows(ctx) {
@@ -208,16 +216,26 @@ func (s *survey) duplicates(ctx context.Context) error {
 		}
 		n++
 		if _, ok := places[n]; ok {
-			places[n] = fmt.Sprintf("%s:%d", row.File, row.Line)
+			places[n] = deem.Problem{File: row.File, Line: row.Line}
 		}
 		if first, ok := firsts[n]; ok {
-			err := fmt.Errorf("id %s again, first at %s", excerpt([]byte(l.id.of(row).Str())), places[first])
-			s.problem(located(row, err), deem.WithHint(err, "ids must be unique: they tell which items a run has judged already"))
+			before := places[first]
+			within = within || before.File == row.File
+			found = append(found, located(row, fmt.Errorf("id %s again, first at %s:%d", excerpt([]byte(l.id.of(row).Str())), before.File, before.Line)))
 			if delete(firsts, n); len(firsts) == 0 {
 				break
 			}
 		}
 	}
+	if !within && len(found) > 0 {
+		before, again := places[list[0].first].File, found[0].File
+		return deem.WithHint(fmt.Errorf("%s and %s have %s in common: they look like two systems that answered the same questions", before, again, words.Count(total, "id")),
+			"judge each and compare them: deem run --data %s; deem run --data %s; deem compare last~1 last", before, again)
+	}
+	for _, p := range found {
+		s.problem(p, deem.WithHint(p, "ids must be unique: they tell which items a run has judged already"))
+	}
+	s.problems.Total += total - len(list)
 	return nil
 }
 

@@ -80,7 +80,18 @@ func TestTrouble(t *testing.T) {
 		{"a comma before the end", "a.json", "[" + ok + ",]", dataset.Source{}, `FILE:2: not JSON: found "]" where an object should be`, ""},
 		{"text behind a list", "a.json", "[" + ok + "]\nx", dataset.Source{}, `FILE:3: the list is followed by "x"`, ""},
 		{"elements of one line", "a.json", `[{"response":"r"},{"id":1}]`, dataset.Source{}, "FILE:1: no response (columns here: id) (element 2 of the list)", ""},
-		{"several lists", "a.json", `{"a":[{"response":"r"}],"b":[{"response":"r"}]}`, dataset.Source{}, "read FILE: the object has several lists of objects: a, b", "take the one that holds the items out of it, as with: jq '.a' FILE"},
+		{"several lists of something", "a.json", `{"a":[{"x":"r"}],"b.c":[{"y":"r"}]}`, dataset.Source{}, "read FILE: the object has several lists of objects: a, b.c", "if they are the items, --map response=COLUMN names the column with the response; otherwise take the list with the items out of it: jq '.[\"a\"]' FILE > part.json"},
+		{"several lists of answers", "a.json", `{"a":[{"question":"q","response":"r"}],"b":[{"question":"q","response":"s"}]}`, dataset.Source{}, "read FILE: several lists answer the same questions: a, b", "take one of them out of it: jq '.[\"a\"]' FILE > part.json"},
+		{
+			"nowhere a response", "a.json", `[{"q":{"text":"Who?"},"a":{"gold":"Ada","pred":"Bo"}},` + "\n" + `{"q":{"text":"When?"},"a":{"gold":"now","pred":"then"}}]`,
+			dataset.Source{},
+			"FILE:1: none of 2 rows has a response (columns here: q.text, a.gold, a.pred)", "every row has these columns: --map question=q.text,references=a.gold,response=a.pred",
+		},
+		{
+			"nowhere a response, and not the same columns", "a.jsonl", `{"x":1,"pred_text":"a"}` + "\n" + `{"x":2}`,
+			dataset.Source{},
+			"FILE:1: none of 2 rows has a response (columns here: x, pred_text)", "say which column holds it: --map response=COLUMN",
+		},
 		{"an open object", "a.json", "{\"data\": [\n{\"response\":\"r\"}", dataset.Source{}, "FILE:2: not JSON: the text ends where a comma or the end of the list should be (byte 17 of the line)", ""},
 
 		// Tables.
@@ -141,7 +152,7 @@ func TestTrouble(t *testing.T) {
 			if got := strings.ReplaceAll(err.Error(), tt.src.Names[0], "FILE"); !like(got, tt.want) {
 				t.Errorf("Open = %s\nwant %s", got, tt.want)
 			}
-			if got := deem.HintOf(err); tt.hint != "" && got != tt.hint {
+			if got := strings.ReplaceAll(deem.HintOf(err), tt.src.Names[0], "FILE"); tt.hint != "" && got != tt.hint {
 				t.Errorf("hint = %s\nwant %s", got, tt.hint)
 			}
 		})

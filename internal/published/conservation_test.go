@@ -124,6 +124,15 @@ func TestSeveralReadings(t *testing.T) {
 	}
 }
 
+// A file without a known column of verdicts gets a mapping that was tried.
+func TestMappingTried(t *testing.T) {
+	name := write(t, "a.json", `[{"n":1,"hypothesis":"a","qa_score":1,"recall_results":[{"id":"s1","score":0.5}]},{"n":2,"hypothesis":"b","qa_score":0,"recall_results":[]}]`)
+	_, err := published.Open(t.Context(), published.Source{Names: []string{name}})
+	if err == nil || deem.HintOf(err) != "qa_score looks like the verdict, and then there are 2 rows: --map label=qa_score" {
+		t.Errorf("Open: %v (%s), want a mapping", err, deem.HintOf(err))
+	}
+}
+
 // A number is compared with the rows of the section it stands in.
 func TestClaimsOfSections(t *testing.T) {
 	for _, tt := range []struct{ name, text, want, note string }{

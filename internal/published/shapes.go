@@ -103,7 +103,7 @@ func (s *Set) readAny(src Source, c *content) error {
 				list = append(list, innermost(p.Node, 0)...)
 			}
 		}
-		return s.unknown(c, list)
+		return s.unknown(src, c, list)
 	}
 	s.LeftOut = append(s.LeftOut, found.LeftOut...)
 	if err := s.pickSection(&src, &found); err != nil {
@@ -112,7 +112,7 @@ func (s *Set) readAny(src Source, c *content) error {
 	l.decide(found.Rows)
 	s.columnList = listFields(found.Rows)
 	if l.verdict.path == "" && len(l.columns[partResponse]) == 0 {
-		return s.unknown(c, found.Rows)
+		return s.unknown(src, c, found.Rows)
 	}
 	if path, ok := src.Map[partLabel]; ok && !slices.ContainsFunc(found.Rows, func(r rows.Row) bool { return r.At(path).Kind != rows.Missing }) {
 		return deem.WithHint(fmt.Errorf("no row has a value in %q, which --map says holds the verdict", path), "the columns here are: %s", listed(found.Rows[0].Keys))
@@ -300,11 +300,22 @@ const (
 )
 
 // unknown describes a file whose rows are not recognised: its columns with an example each.
-// It suggests no mapping, because no column is recognised.
-func (s *Set) unknown(c *content, found []rows.Row) error {
+// If a column looks like one with verdicts, and the rows are found with it, it suggests it.
+func (s *Set) unknown(src Source, c *content, found []rows.Row) error {
 	err := fmt.Errorf("%s: no results are recognised in it (columns here: %s)", strings.Join(s.names, ", "), cmp.Or(listFields(found), "none"))
 	if slices.ContainsFunc(c.pieces, func(p rows.Value) bool { return p.Has("all_classes") }) {
 		return deem.WithHint(err, "these are predictions on LongBench, which a rule judges: deem run longbench --data FOLDER")
+	}
+	for _, f := range fieldsOf(found) {
+		l := layout{mapping: maps.Clone(src.Map), words: vocabulary{yes: src.Yes, no: src.No, scale: src.Scale}}
+		if l.mapping == nil {
+			l.mapping = Mapping{}
+		}
+		l.mapping[partLabel] = f.path
+		looks := slices.ContainsFunc([]string{"score", "correct", "label", "verdict", "judg", "grade", "pass", "acceptable"}, func(word string) bool { return strings.Contains(rows.Letters(f.path), word) })
+		if looks && l.holdsVerdicts(verdictColumn{path: f.path}, found) && len(l.finder().Find(c.pieces).Rows) == len(found) {
+			return deem.WithHint(err, "%s looks like the verdict, and then there are %s: --map %s=%s", f.path, words.Count(len(found), "row"), partLabel, f.path)
+		}
 	}
 	return deem.WithHint(err, "--map question=COLUMN,references=COLUMN,response=COLUMN,label=COLUMN says what the columns hold; deem list formats names those that are known")
 }

@@ -144,6 +144,19 @@ func (n Node) Member(name string) Node {
 	return Node{}
 }
 
+// Named returns the member of an object that has a name of a part, and a value. The stronger
+// name wins.
+func (n Node) Named(part string) Node {
+	for _, name := range Names(part) {
+		for i, key := range n.Keys {
+			if Plain(key) == Plain(name) && n.Vals[i].Kind != Missing {
+				return n.Vals[i]
+			}
+		}
+	}
+	return Node{}
+}
+
 // Has reports whether the object has a member of that name, possibly null.
 func (n Node) Has(name string) bool { return slices.Contains(n.Keys, name) }
 

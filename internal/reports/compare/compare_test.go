@@ -167,8 +167,15 @@ func TestLint(t *testing.T) {
 		change(&r)
 		return r
 	}
-	changed := func(change func(it *deem.Item)) []deem.Record {
+	base := func() []deem.Record {
 		recs := pattern("yyyy")
+		for i := range recs {
+			recs[i].Item.Category = "old"
+		}
+		return recs
+	}
+	changed := func(change func(it *deem.Item)) []deem.Record {
+		recs := base()
 		change(&recs[2].Item)
 		return recs
 	}
@@ -190,6 +197,7 @@ func TestLint(t *testing.T) {
 		{"references", runOf("B"), changed(func(it *deem.Item) { it.References = []string{"2", "two"} }), compare.KindReferences, compare.Error, "other references"},
 		{"references joined", runOf("B"), changed(func(it *deem.Item) { it.References = []string{"", "2"} }), compare.KindReferences, compare.Error, "q02"},
 		{"category", runOf("B"), changed(func(it *deem.Item) { it.Category = "new" }), compare.KindCategory, compare.Error, "another category"},
+		{"a missing category", runOf("B"), changed(func(it *deem.Item) { it.Category = "" }), "", "", ""},
 		{"weight", runOf("B"), changed(func(it *deem.Item) { it.Weight = 2 }), compare.KindWeight, compare.Warning, "another weight"},
 		{"incomplete", other(func(r *compare.Run) { r.Complete = false }), pattern("yyy-"), compare.KindIncomplete, compare.Warning, "B is not complete: 3 items so far"},
 		{"endpoint", other(func(r *compare.Run) { r.Endpoint = "http://127.0.0.1:8080" }), pattern("yyyy"), compare.KindEndpoint, compare.Warning, "at http://127.0.0.1:8080 for B"},
@@ -200,7 +208,7 @@ func TestLint(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			runs := []compare.Run{runOf("A"), tt.second}
-			c := build(t, lenient, runs, pattern("yyyy"), tt.records).Comparison()
+			c := build(t, lenient, runs, base(), tt.records).Comparison()
 			if tt.kind == "" {
 				if len(c.Lint) != 0 {
 					t.Errorf("lint = %+v, want none", c.Lint)
@@ -215,7 +223,7 @@ func TestLint(t *testing.T) {
 			}
 			anyway := lenient
 			anyway.Anyway = true
-			c = build(t, anyway, runs, pattern("yyyy"), tt.records).Comparison()
+			c = build(t, anyway, runs, base(), tt.records).Comparison()
 			if c.Refused || len(c.Pairs) != 1 || len(c.Lint) != 1 {
 				t.Errorf("anyway: refused %v, %d pairs, %d findings; want a comparison with its finding", c.Refused, len(c.Pairs), len(c.Lint))
 			}

@@ -61,7 +61,8 @@ func (b *Builder) lintRow(r Row, first *Cell) {
 		}
 		question = question || c.question != first.question
 		references = references || c.references != first.references
-		category = category || c.Category != first.Category
+		// A run without categories does not contradict one that has them.
+		category = category || c.Category != first.Category && c.Category != "" && first.Category != ""
 		weight = weight || c.Weight != first.Weight || c.Cluster != first.Cluster
 	}
 	for _, part := range []struct {
