@@ -67,6 +67,7 @@ var arrows = []arrow{
 	{"deemtest", []string{".", "stat"}, "a test holds verdicts of any judge against what it wants"},
 	{"internal/rows", []string{".", "internal/text"}, "one package knows column names and where the rows of a file are; every reader of files asks it"},
 	{"internal/dataset", []string{".", "internal/text", "internal/flock", "internal/rows"}, "files become items before any judge is chosen"},
+	{"internal/contexts", []string{".", "reader", "internal/dataset", "internal/rows", "internal/text"}, "what a system retrieved becomes items of a reader, and nothing here asks a model"},
 	{words, nil, "numbers and texts are written for people the same way everywhere, so every package that writes for people may import it"},
 	{"internal/usage", []string{".", "internal/text"}, "an error is marked as the user's where it occurs, and its exit code is chosen where it is printed"},
 	{"internal/catalog", []string{".", "judge", "judge/*", "reader", "model", "model/*", "internal/benchmark", "internal/labels", "internal/minilm", "internal/store", "internal/text", "internal/usage"}, "judges and vendors have their names here; benchmarks are in a table that the list of benchmarks fills"},

@@ -3,10 +3,12 @@ package dataset
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"deem/internal/rows"
 	"deem/internal/text"
 )
 
@@ -39,6 +41,20 @@ func (r *Row) Get(path string) Value {
 		return Value{}
 	}
 	return r.values[at].Get(rest)
+}
+
+// Node returns the row as an object. The cells of a table are strings.
+func (r *Row) Node() (rows.Node, error) {
+	n := rows.Node{Kind: rows.Object}
+	for i, name := range r.names {
+		child, err := rows.Parse(r.values[i].JSON())
+		if err != nil {
+			return rows.Node{}, fmt.Errorf("column %q: %w", name, err)
+		}
+		n.Keys = append(n.Keys, strings.Clone(name))
+		n.Vals = append(n.Vals, child)
+	}
+	return n, nil
 }
 
 // resolve finds the column in which a path begins, and the rest of the path. The longest

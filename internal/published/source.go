@@ -194,7 +194,7 @@ func (c *content) add(ctx context.Context, src Source, name string, data []byte)
 		if err != nil {
 			return err
 		}
-		n, err := fromRow(row)
+		n, err := row.Node()
 		if err != nil {
 			c.problems.Add(deem.Problem{File: row.File, Line: row.Line, Message: err.Error()})
 			continue
@@ -301,20 +301,4 @@ func (c *content) entry(name string, f *zip.File) error {
 		c.pieces = append(c.pieces, rows.Value{File: where, Node: n})
 	}
 	return nil
-}
-
-// fromRow makes an object from a row. The cells of a table are strings, and an empty cell
-// has no value.
-func fromRow(r *dataset.Row) (rows.Node, error) {
-	n := rows.Node{Kind: rows.Object}
-	for _, name := range r.Names() {
-		v := r.Get(name)
-		n.Keys = append(n.Keys, strings.Clone(name))
-		child, err := rows.Parse(v.JSON())
-		if err != nil {
-			return rows.Node{}, fmt.Errorf("column %q: %w", name, err)
-		}
-		n.Vals = append(n.Vals, child)
-	}
-	return n, nil
 }
