@@ -69,7 +69,7 @@ func (b *Builder) Report() Report {
 	}
 	r.Clusters = clusters
 	r.Confidence = b.confidence(r.Noise)
-	r.Detectable = b.main.detectable(metrics[0], r.Metrics[0].Judged)
+	r.Detectable = b.main.detectable(metrics[0], r.Metrics[0].Judged, b.Head.CalibrationError)
 	r.Notes = b.notes(r)
 	return r
 }

@@ -33,11 +33,15 @@ type Detectable struct {
 
 // detectable returns the smallest difference that the judged items could show, or nil if no
 // item is judged.
-func (t *tally) detectable(metric string, est *stat.Estimate) *Detectable {
+//
+// Undecided items count as in the interval. The other run is taken to have as many of them.
+func (t *tally) detectable(metric string, est *stat.Estimate, calibration float64) *Detectable {
 	m := t.values(metric)
 	if est == nil || m.N() < 2 {
 		return nil
 	}
+	guesses := t.guesses.Allowance(m.Weight(), calibration)
+	guesses = guesses.And(guesses)
 	d := &Detectable{N: m.N(), Level: stat.DefaultLevel, Power: stat.DefaultPower}
 	n := m.N()
 	e := est.EffectiveN
@@ -52,11 +56,13 @@ func (t *tally) detectable(metric string, est *stat.Estimate) *Detectable {
 		if d.SD = math.Sqrt(m.Variance()); d.SD == 0 {
 			return nil
 		}
-		d.Difference = math.Min(1, max(stat.MinDetectable(n, d.SD/math.Sqrt(float64(n)), math.Inf(1), d.Level, d.Power), d.inClusters(d.SD, n)))
+		least := max(stat.MinDetectable(n, d.SD/math.Sqrt(float64(n)), math.Inf(1), d.Level, d.Power), d.inClusters(d.SD, n))
+		d.Difference = math.Min(1, guesses.Detectable(least, d.Level, d.Power))
 		return d
 	}
 	d.Discordance = doc.AssumedDiscordance
-	d.Difference = max(stat.MinDetectablePaired(n, d.Discordance, d.Level, d.Power), d.inClusters(math.Sqrt(d.Discordance), n))
+	least := max(stat.MinDetectablePaired(n, d.Discordance, d.Level, d.Power), d.inClusters(math.Sqrt(d.Discordance), n))
+	d.Difference = guesses.Detectable(least, d.Level, d.Power)
 	if d.Difference > d.Discordance { // a difference cannot exceed the discordance
 		d.Difference = 1
 	}
@@ -92,7 +98,11 @@ func (d *Detectable) words() string {
 	}
 	least := plainPoints(d.Difference)
 	if d.Difference >= 1 {
-		least = "none"
+		few := words.Count(d.N, "item")
+		if d.Clusters > 0 {
+			few = words.Count(d.Clusters, "cluster")
+		}
+		return fmt.Sprintf("with %s no difference to another run over the same items reaches %s power (%s; %s)", few, wholePercent(d.Power), n, assumed)
 	}
 	return fmt.Sprintf("smallest detectable difference to another run over the same items: %s (%s power; %s; %s)", least, wholePercent(d.Power), n, assumed)
 }

@@ -268,7 +268,7 @@ func (a *app) conclude(ctx context.Context, f comparison, gates []reports.Gate, 
 			return err
 		}
 		for i := range list {
-			list[i].Warning = gates[i].Caution(pair.Overall)
+			list[i].Warning = cmp.Or(gates[i].Caution(pair.Overall), f.Runs[pair.Second].StoppedBy(), f.Runs[pair.First].StoppedBy())
 			if len(f.Pairs) > 1 {
 				list[i].Run = f.Runs[pair.Second].Name
 			}

@@ -16,6 +16,7 @@ import (
 	"deem/internal/doc"
 	"deem/internal/labels"
 	"deem/internal/store"
+	"deem/internal/words"
 	"deem/judge"
 	"deem/judge/match"
 	"deem/judge/rule"
@@ -45,6 +46,9 @@ func Head(run store.Run, maxUnjudged float64) report.Head {
 	}
 	made := DescribeHarness(spec)
 	made.Deem, made.Excluded = set.Deem, LeftOut(set.Exclude)
+	if set.Limit > 0 {
+		made.Excluded = append(made.Excluded, fmt.Sprintf("all but the first %s (--limit)", words.Count(set.Limit, "item")))
+	}
 	if set.Sample != nil {
 		made.Excluded = append(made.Excluded, "all but "+set.Sample.String())
 	}

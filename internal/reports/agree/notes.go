@@ -40,6 +40,9 @@ func (b *Builder) notes(a Agreement) []string {
 	if !a.People {
 		add("%s counts as the truth here, and may be wrong itself: human labels say more", a.Who())
 	}
+	if s := b.o.Stopped; s != nil {
+		add("the run was stopped by the rule %s: the raw score allows for looking after every item, and all other intervals do not", s.Rule)
+	}
 	if b.o.Trials > 1 {
 		add("each item has %d trials: the score uses all of them, and agreement compares what most of them say", b.o.Trials)
 	}

@@ -223,9 +223,8 @@ func (b *Builder) settle(list []*found, categories bool) {
 }
 
 // WarnOneSided is the warning of a one-sided test with fewer than enoughForOneSided clusters.
-// If a few of them have most of a difference, the test errs in up to 6% of cases instead of
-// 5%, as measured in docs/design/coverage.md.
-const WarnOneSided = "fewer than 60 clusters: where a few of them hold most of the difference, this test errs in up to 6% of cases instead of 5%"
+const WarnOneSided = "fewer than 60 clusters: where a few of them hold most of the difference, " +
+	"this test errs in more than 5% of cases, and with 15 clusters in up to 11%"
 
 const enoughForOneSided = 60
 

@@ -365,6 +365,12 @@ func (c Comparison) conclusions(pair Pair) []doc.Block {
 		first.Tone = tone
 	}
 	list := []doc.Block{first}
+	if est := pair.Overall.Estimate; est != nil {
+		list = append(list, doc.Paragraph{Text: words.UpperFirst(doc.ClusterWarning(*est)), Tone: doc.Warning})
+	}
+	for _, run := range []int{pair.First, pair.Second} {
+		list = append(list, doc.Paragraph{Text: words.UpperFirst(c.Runs[run].StoppedBy()), Tone: doc.Warning})
+	}
 	if k := pair.Corrected; k != nil && k.Estimate != nil {
 		first, second := c.Runs[pair.First].called(), c.Runs[pair.Second].called()
 		a, b := k.Sides[0], k.Sides[1]

@@ -1,6 +1,9 @@
 package compare
 
 import (
+	"fmt"
+	"strings"
+
 	"deem"
 	"deem/internal/doc"
 	"deem/judge"
@@ -44,6 +47,18 @@ type Run struct {
 	// Spec is the spec of the judge, nil if unknown. It is used to describe how two judges
 	// differ.
 	Spec *judge.Spec `json:"-"`
+}
+
+// StoppedBy says what a stopping rule means for a difference, "" without one.
+func (r Run) StoppedBy() string {
+	if r.Stopped == "" {
+		return ""
+	}
+	text := fmt.Sprintf("%s was stopped by the rule %s after looking at every item: its score allows for that, and the difference does not", r.called(), r.Stopped)
+	if strings.HasPrefix(r.Stopped, "better") {
+		text += "; at such a stop the difference is larger than the true one on average"
+	}
+	return text
 }
 
 // Options configures a comparison. The zero value is usable.
