@@ -124,6 +124,24 @@ func TestSeveralReadings(t *testing.T) {
 	}
 }
 
+// Ids that begin with the name of a conversation name the cluster, if all of them do.
+func TestClusterByID(t *testing.T) {
+	for _, tt := range []struct{ first, second, want string }{
+		{"conv-0:122", "conv-26_q4", "conv-0 conv-26"},
+		{"conv-0:122", "q4", " "},
+		{"gpt4_2655b836", "conv_x", " "},
+	} {
+		s := open(t, "a.jsonl", fmt.Sprintf(`{"id":%q,"question":"a","response":"r","correct":true}`+"\n"+`{"id":%q,"question":"b","response":"r","correct":true}`, tt.first, tt.second), published.Source{})
+		var got []string
+		for it := range s.Items() {
+			got = append(got, it.Cluster)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("ids %s and %s: clusters %q, want %q", tt.first, tt.second, got, tt.want)
+		}
+	}
+}
+
 // A file without a known column of verdicts gets a mapping that was tried.
 func TestMappingTried(t *testing.T) {
 	name := write(t, "a.json", `[{"n":1,"hypothesis":"a","qa_score":1,"recall_results":[{"id":"s1","score":0.5}]},{"n":2,"hypothesis":"b","qa_score":0,"recall_results":[]}]`)
