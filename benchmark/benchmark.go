@@ -8,6 +8,7 @@ import (
 	"deem/internal/benchmark/beam"
 	"deem/internal/benchmark/convomem"
 	"deem/internal/benchmark/evermembench"
+	"deem/internal/benchmark/graphwalks"
 	"deem/internal/benchmark/halumem"
 	"deem/internal/benchmark/infinitebench"
 	"deem/internal/benchmark/locomo"
@@ -15,6 +16,7 @@ import (
 	"deem/internal/benchmark/longmemeval"
 	"deem/internal/benchmark/longmemeval2"
 	"deem/internal/benchmark/memoryagentbench"
+	"deem/internal/benchmark/mrcr"
 	"deem/internal/benchmark/personamem"
 	"deem/judge"
 )
@@ -68,5 +70,7 @@ func All() List {
 		evermembench.Benchmark(),
 		convomem.Benchmark(),
 		memoryagentbench.Benchmark(func(reading string) (judge.Readable, error) { return longmemeval.Protocol(reading) }),
+		mrcr.Benchmark(),
+		graphwalks.Benchmark(),
 	}
 }

@@ -116,6 +116,7 @@ type Benchmark struct {
 	About   string // one line
 	Where   string // where to get its files
 	Licence string
+	Kind    string // what it measures, one of [Kinds]
 
 	// Note is shown at the top of every report of its judges, unless it is "".
 	Note string
@@ -161,6 +162,17 @@ type Benchmark struct {
 	// knows what its rows mean; name is used in messages. It may be nil.
 	ReadResults func(ctx context.Context, r io.Reader, name, reading string) iter.Seq2[deem.Record, error]
 }
+
+// The kinds of benchmarks.
+const (
+	KindMemory        = "memory"
+	KindLongContext   = "long context"
+	KindHallucination = "hallucination"
+	KindJudges        = "judges"
+)
+
+// Kinds returns the kinds of benchmarks in the order of the list.
+func Kinds() []string { return []string{KindMemory, KindLongContext, KindHallucination, KindJudges} }
 
 // A List is a list of benchmarks.
 type List []Benchmark

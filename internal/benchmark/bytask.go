@@ -86,10 +86,11 @@ const (
 // A Rule is the judge of a benchmark under one reading. It does not use a model, is
 // deterministic, and is safe for concurrent use.
 type Rule struct {
-	name    string
-	reading string
-	version int
-	score   Scorer
+	name     string
+	readings []string
+	reading  string
+	version  int
+	score    Scorer
 }
 
 var _ deem.Identified = (*Rule)(nil)
@@ -98,17 +99,17 @@ var _ deem.Identified = (*Rule)(nil)
 // error is a [*deem.Failure].
 type Scorer func(it deem.Item, reading string) (deem.Verdict, error)
 
-// NewRule returns the judge of the named benchmark under the given reading; "" means
-// [Upstream]. The version is increased whenever a reading may give a different score, so
-// that the judge's hash changes too.
-func NewRule(name, reading string, version int, score Scorer) (deem.Judge, error) {
+// NewRule returns the judge of the named benchmark under one of its readings; "" means the
+// first. The version is increased whenever a reading may give a different score, so that
+// the judge's hash changes too.
+func NewRule(name string, readings []string, reading string, version int, score Scorer) (deem.Judge, error) {
 	if reading == "" {
-		reading = Upstream
+		reading = readings[0]
 	}
-	if !slices.Contains(Readings(), reading) {
-		return nil, deem.WithHint(fmt.Errorf("%s has no reading %q", name, reading), "it may be %s", strings.Join(Readings(), ", "))
+	if !slices.Contains(readings, reading) {
+		return nil, deem.WithHint(fmt.Errorf("%s has no reading %q", name, reading), "it may be %s", strings.Join(readings, ", "))
 	}
-	return &Rule{name, reading, version, score}, nil
+	return &Rule{name, readings, reading, version, score}, nil
 }
 
 // Name returns the name of the benchmark.
@@ -117,11 +118,12 @@ func (r *Rule) Name() string { return r.name }
 // Reading returns the name of the current reading.
 func (r *Rule) Reading() string { return r.reading }
 
-// Reread returns the judge under the other reading.
+// Reread returns the judge under another reading: the first, or if that is the current one
+// the second.
 func (r *Rule) Reread() deem.Judge {
 	other := *r
-	if other.reading = Upstream; r.reading == Upstream {
-		other.reading = Fixed
+	if other.reading = r.readings[0]; r.reading == other.reading {
+		other.reading = r.readings[1]
 	}
 	return &other
 }

@@ -48,7 +48,7 @@ func byReading(_ deem.Item, reading string) (deem.Verdict, error) {
 // rule returns the rule under a reading, and under the other one.
 func rule(t *testing.T, reading string) (r, other *benchmark.Rule) {
 	t.Helper()
-	j, err := benchmark.NewRule("somebench", reading, 3, byReading)
+	j, err := benchmark.NewRule("somebench", benchmark.Readings(), reading, 3, byReading)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestUnknownReading(t *testing.T) {
-	_, err := benchmark.NewRule("somebench", "Fixed", 1, byReading)
+	_, err := benchmark.NewRule("somebench", benchmark.Readings(), "Fixed", 1, byReading)
 	if err == nil || err.Error() != `somebench has no reading "Fixed"` || deem.HintOf(err) != "it may be upstream, fixed" {
 		t.Errorf("reading Fixed: %v, hint %q", err, deem.HintOf(err))
 	}

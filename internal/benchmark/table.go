@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -29,12 +30,24 @@ type Table struct {
 
 	Notes []string // caveats
 
+	// Metric is the name of the score; "" means accuracy.
+	Metric string
+
+	// Readings are the readings of the benchmark's rule, and Score is that rule. If Score
+	// is set, the table has a line for each reading, so that the numbers of all readings
+	// stand beside the one of the run, which is Reading.
+	Readings []string
+	Reading  string
+	Score    Scorer
+
 	// Apart means that each group has its own metric, so that a table of several groups
 	// has no line over all items.
 	Apart bool
 
-	all    Tally
-	groups map[string]map[string]*Tally
+	all     Tally
+	groups  map[string]map[string]*Tally
+	scores  map[string]*Tally // by reading
+	foreign bool              // a verdict is of another judge
 }
 
 // Add adds a record.
@@ -58,6 +71,29 @@ func (t *Table) Add(rec deem.Record) {
 			t.groups[by][value] = &Tally{}
 		}
 		t.groups[by][value].Add(rec)
+	}
+	t.reread(rec)
+}
+
+// reread scores an item under every reading.
+func (t *Table) reread(rec deem.Record) {
+	if t.Score == nil {
+		return
+	}
+	if t.scores == nil {
+		t.scores = map[string]*Tally{}
+		for _, name := range t.Readings {
+			t.scores[name] = &Tally{}
+		}
+	}
+	t.foreign = t.foreign || rec.Judge != t.Benchmark
+	for name, tally := range t.scores {
+		again := rec
+		again.Verdict = nil
+		if v, err := t.Score(rec.Item, name); err == nil {
+			again.Verdict = &v
+		}
+		tally.Add(again)
 	}
 }
 
@@ -91,29 +127,68 @@ func (t *Table) Lines() []TableLine {
 	return append(list, TableLine{"", "overall", t.all.Right(), t.all.Line(clustered)})
 }
 
+// A ReadingLine is the score of the same responses under one reading.
+type ReadingLine struct {
+	Reading string `json:"reading"`
+	Chosen  bool   `json:"chosen"` // the verdicts of the run are under this reading
+	Line
+}
+
+// ReadingLines returns a line for each reading, in the order of Readings.
+func (t *Table) ReadingLines() []ReadingLine {
+	var list []ReadingLine
+	for _, name := range t.Readings {
+		if of := t.scores[name]; of != nil {
+			list = append(list, ReadingLine{name, name == t.Reading && !t.foreign, of.Line(t.all.Clustered())})
+		}
+	}
+	return list
+}
+
+// chosen marks the reading of the run.
+const chosen = " (this run)"
+
 // Text writes the table and the output of upstream's program.
 func (t *Table) Text(w io.Writer) error {
 	var b strings.Builder
-	lines := t.Lines()
-	width := len("accuracy")
+	lines, title := t.Lines(), cmp.Or(t.Metric, "accuracy")
+	width := len(title)
 	for _, l := range lines {
 		width = max(width, len(l.Name)+2)
 	}
-	fmt.Fprintf(&b, "%-*s %8s  %-15s %5s  %s\n", width, "accuracy", "value", "95% interval", "n", "unjudged")
+	readings := t.ReadingLines()
+	for _, l := range readings {
+		width = max(width, len(l.Reading)+len(chosen)+2)
+	}
+	write := func(name string, l Line) {
+		value := "-"
+		if l.Estimate != nil {
+			value = fmt.Sprintf("%.2f%%", 100*l.Estimate.Value)
+		}
+		fmt.Fprintf(&b, "%-*s %8s  %-15s %5d  %d\n", width, name, value, Interval(l.Estimate), l.N, l.Unjudged)
+	}
+	fmt.Fprintf(&b, "%-*s %8s  %-15s %5s  %s\n", width, title, "value", "95% interval", "n", "unjudged")
 	group := ""
 	for _, l := range lines {
 		if l.Group != group && l.Group != "" {
 			fmt.Fprintf(&b, "by %s\n", l.Group)
 		}
 		group = l.Group
-		name, value := l.Name, "-"
+		name := l.Name
 		if l.Group != "" {
 			name = "  " + name
 		}
-		if l.Estimate != nil {
-			value = fmt.Sprintf("%.2f%%", 100*l.Estimate.Value)
+		write(name, l.Line)
+	}
+	if len(readings) > 0 {
+		fmt.Fprintln(&b, "the same responses by reading")
+	}
+	for _, l := range readings {
+		name := "  " + l.Reading
+		if l.Chosen {
+			name += chosen
 		}
-		fmt.Fprintf(&b, "%-*s %8s  %-15s %5d  %d\n", width, name, value, Interval(l.Estimate), l.N, l.Unjudged)
+		write(name, l.Line)
 	}
 	for _, note := range t.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
@@ -136,9 +211,10 @@ func (t *Table) upstream() (program, output string) {
 func (t *Table) JSON() any {
 	_, output := t.upstream()
 	return struct {
-		Benchmark string      `json:"benchmark"`
-		Lines     []TableLine `json:"lines"`
-		Notes     []string    `json:"notes"`
-		Upstream  string      `json:"upstream,omitempty"`
-	}{t.Benchmark, t.Lines(), append([]string{}, t.Notes...), output}
+		Benchmark string        `json:"benchmark"`
+		Lines     []TableLine   `json:"lines"`
+		Readings  []ReadingLine `json:"readings,omitempty"`
+		Notes     []string      `json:"notes"`
+		Upstream  string        `json:"upstream,omitempty"`
+	}{t.Benchmark, t.Lines(), t.ReadingLines(), append([]string{}, t.Notes...), output}
 }

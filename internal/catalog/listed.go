@@ -29,6 +29,7 @@ type ListedBenchmark struct {
 	About    string            `json:"about"`
 	Where    string            `json:"where"`
 	Licence  string            `json:"licence"`
+	Kind     string            `json:"kind"` // what it measures
 	Readings []string          `json:"readings"`
 	Judges   []string          `json:"judges"`
 	Params   []benchmark.Param `json:"params,omitempty"`
@@ -38,7 +39,7 @@ type ListedBenchmark struct {
 func Benchmarks() []ListedBenchmark {
 	var list []ListedBenchmark
 	for _, b := range benchmark.All() {
-		list = append(list, ListedBenchmark{b.Name, b.About, b.Where, b.Licence, b.Readings, b.Judges, b.Params})
+		list = append(list, ListedBenchmark{b.Name, b.About, b.Where, b.Licence, b.Kind, b.Readings, b.Judges, b.Params})
 	}
 	return list
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/catalog"
 	"deem/internal/dataset"
 	"deem/internal/doc"
@@ -27,7 +28,8 @@ import (
 
 const listHelp = `List benchmarks, judges, models, formats, runs or schemas.
 
-  deem list benchmarks   benchmarks that deem run knows, where to get their files, licences
+  deem list benchmarks   benchmarks that deem run knows, where to get their files, licences;
+                         --all adds judges, readings and options
   deem list judges       the usual judges, what each decides and sees; --all lists every judge
   deem list models       providers, and the models for tests
   deem list formats      file formats, and the columns that are recognised
@@ -53,7 +55,7 @@ func (a *app) listCommand() *cobra.Command {
 			case !slices.Contains(names, what):
 				return usage.Mark(usage.Unknown("list", what, names))
 			case what == "benchmarks":
-				return a.listBenchmarks()
+				return a.listBenchmarks(all)
 			case what == "runs":
 				return a.listRuns(cmd.Context(), all)
 			case what == "schemas" && a.json:
@@ -66,7 +68,7 @@ func (a *app) listCommand() *cobra.Command {
 			}
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "runs: include runs over probes and runs without a record, which \"last\" does not count; judges: list every judge, those of benchmarks and text metrics too")
+	cmd.Flags().BoolVar(&all, "all", false, "runs: include runs over probes and runs without a record, which \"last\" does not count; judges: list every judge, those of benchmarks and text metrics too; benchmarks: show judges, readings and options")
 	return cmd
 }
 
@@ -169,17 +171,34 @@ func (a *app) listJudges() {
 		"docs/which-judge.md compares them; deem list judges --all lists every judge.")
 }
 
-func (a *app) listBenchmarks() error {
+// listBenchmarks lists the benchmarks by what they measure, one per line; with all, each
+// with its judges, readings and options.
+func (a *app) listBenchmarks(all bool) error {
 	rows := catalog.Benchmarks()
 	if a.json {
 		return writeJSON(a.out, rows)
 	}
+	width := 0
 	for _, r := range rows {
-		fmt.Fprintf(a.out, "%s\n  %s\n  files: %s\n  licence: %s\n  judges: %s\n  readings: %s\n",
-			r.Name, r.About, r.Where, r.Licence, strings.Join(r.Judges, ", "), strings.Join(r.Readings, ", "))
-		for _, p := range r.Params {
-			fmt.Fprintf(a.out, "  --with %s=...: %s\n", p.Name, p.About)
+		width = max(width, len(r.Name))
+	}
+	for _, kind := range benchmark.Kinds() {
+		title := kind + "\n"
+		for _, r := range rows {
+			if r.Kind != kind {
+				continue
+			}
+			fmt.Fprintf(a.out, "%s  %-*s  %s (licence: %s; data: %s)\n", title, width, r.Name, r.About, r.Licence, r.Where)
+			if title = ""; all {
+				fmt.Fprintf(a.out, "    judges: %s\n    readings: %s\n", strings.Join(r.Judges, ", "), strings.Join(r.Readings, ", "))
+				for _, p := range r.Params {
+					fmt.Fprintf(a.out, "    --with %s=...: %s\n", p.Name, p.About)
+				}
+			}
 		}
+	}
+	if !all {
+		fmt.Fprintln(a.out, "\nJudges, readings and options of each: deem list benchmarks --all.")
 	}
 	return nil
 }

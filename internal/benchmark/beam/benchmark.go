@@ -10,7 +10,7 @@ import (
 // Benchmark returns the entry for the list of benchmarks.
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
-		Name: Name, About: About, Where: Where, Licence: Licence,
+		Name: Name, About: About, Where: Where, Licence: Licence, Kind: benchmark.KindMemory,
 		Note:     "BEAM's judges differ in prompt, reading and event ordering: numbers of one do not stand in one table with those of another",
 		Readings: Readings(),
 		Params:   []benchmark.Param{{Name: "repo", About: "a clone of github.com/mohammadtavakoli78/BEAM, from which beam/upstream reads its prompts"}},

@@ -9,7 +9,7 @@ import (
 // Benchmark returns the entry for the list of benchmarks.
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
-		Name: Name, About: About, Where: Where, Licence: Licence,
+		Name: Name, About: About, Where: Where, Licence: Licence, Kind: benchmark.KindMemory,
 		Readings: Readings(),
 		Judges:   []string{Name},
 		Judge: func(_ string, o benchmark.Options) (benchmark.Judge, error) {

@@ -12,7 +12,7 @@ import (
 // Benchmark returns the entry for the list of benchmarks.
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
-		Name: Name, About: About, Where: Where, Licence: Licence,
+		Name: Name, About: About, Where: Where, Licence: Licence, Kind: benchmark.KindMemory,
 		Readings: Readings(),
 		Params:   []benchmark.Param{{Name: "repo", About: "a clone of github.com/EverMind-AI/EverMemBench, from which " + UpstreamName + " reads its prompts"}},
 		Judges:   []string{ChoiceName, UpstreamName},

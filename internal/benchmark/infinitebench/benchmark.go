@@ -9,7 +9,7 @@ import (
 // Benchmark returns the entry for the list of benchmarks.
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
-		Name: Name, About: About, Where: Where, Licence: Licence,
+		Name: Name, About: About, Where: Where, Licence: Licence, Kind: benchmark.KindLongContext,
 		Note:     "each task has a metric of its own: the common mean weighs tasks by their items; InfiniteBench's own numbers stand below",
 		Readings: benchmark.Readings(),
 		Params:   []benchmark.Param{{Name: "system", About: "the name of the system under test, if its folder does not say: one rule depends on it"}},

@@ -32,7 +32,7 @@ const version = 1
 
 // Judge returns the judge, a [benchmark.Rule], under the given reading; "" means [Upstream].
 func Judge(reading string) (deem.Judge, error) {
-	return benchmark.NewRule(Name, reading, version, verdict)
+	return benchmark.NewRule(Name, benchmark.Readings(), reading, version, verdict)
 }
 
 // verdict scores an item by the rule of its task, which is its category.

@@ -13,7 +13,7 @@ import (
 // Benchmark returns the entry for the list of benchmarks.
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
-		Name: Name, About: About, Where: Where, Licence: Licence,
+		Name: Name, About: About, Where: Where, Licence: Licence, Kind: benchmark.KindMemory,
 		Categories: Categories(), Conversations: Conversations(), Readings: append(Readings(), judge.Strict),
 		Params: []benchmark.Param{
 			{Name: "category5", About: "what becomes of the adversarial questions: excluded (the default), phrases or abstention"},

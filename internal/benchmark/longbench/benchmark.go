@@ -11,7 +11,7 @@ import (
 // Benchmark returns the entry for the list of benchmarks.
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
-		Name: Name, About: About, Where: Where, Licence: Licence,
+		Name: Name, About: About, Where: Where, Licence: Licence, Kind: benchmark.KindLongContext,
 		Note:     "each task has a metric of its own: the common mean weighs tasks by their items; LongBench's own numbers stand below",
 		Readings: benchmark.Readings(),
 		Params:   []benchmark.Param{{Name: "edition", About: "which files these are, if they do not say: v1, e or v2"}},

@@ -10,7 +10,7 @@ import (
 // Benchmark returns the entry for the list of benchmarks.
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
-		Name: Name, About: About, Where: Where, Licence: Licence,
+		Name: Name, About: About, Where: Where, Licence: Licence, Kind: benchmark.KindMemory,
 		Categories: []benchmark.Category{
 			{ID: "single-session-user", Items: 70, Names: []string{"ss-user", "ssu", "user"}},
 			{ID: "single-session-preference", Items: 30, Names: []string{"ss-preference", "ss-pref", "ssp", "preference"}},

@@ -12,7 +12,7 @@ import (
 // Benchmark returns the entry for the list of benchmarks.
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
-		Name: Name, About: About, Where: Where, Licence: Licence,
+		Name: Name, About: About, Where: Where, Licence: Licence, Kind: benchmark.KindMemory,
 		Readings: Readings(),
 		Params:   []benchmark.Param{{Name: "tier", About: "the size of the haystacks, small or medium: asks for LAFS against the fixed frontier of that size"}},
 		Judges:   []string{Name},

@@ -14,7 +14,7 @@ import (
 // LongMemEval's protocol.
 func Benchmark(longMemEval func(reading string) (judge.Readable, error)) benchmark.Benchmark {
 	return benchmark.Benchmark{
-		Name: Name, About: About, Where: Where, Licence: Licence,
+		Name: Name, About: About, Where: Where, Licence: Licence, Kind: benchmark.KindMemory,
 		Readings: benchmark.Readings(), // as upstream's programs read, and with whole words and replies in range
 		Judges:   []string{RulesName, UpstreamName},
 		Judge: func(name string, o benchmark.Options) (benchmark.Judge, error) {

@@ -76,7 +76,7 @@ func scored(source string) string {
 
 // Rules returns the judge for items that need no model, under a reading; "" means upstream.
 func Rules(reading string) (deem.Judge, error) {
-	return benchmark.NewRule(RulesName, reading, version, score)
+	return benchmark.NewRule(RulesName, benchmark.Readings(), reading, version, score)
 }
 
 // score returns a verdict with the metrics of the item's part as aspects; the score is one

@@ -11,7 +11,7 @@ import (
 // Benchmark returns the entry for the list of benchmarks.
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
-		Name: Name, About: About, Where: Where, Licence: Licence,
+		Name: Name, About: About, Where: Where, Licence: Licence, Kind: benchmark.KindMemory,
 		Readings: Readings(),
 		Params:   []benchmark.Param{{Name: "repo", About: "a clone of github.com/bowen-upenn/PersonaMem-v2, from which " + OpenName + " reads its prompts"}},
 		Judges:   []string{ChoiceName, OpenName},
