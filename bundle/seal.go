@@ -117,13 +117,11 @@ func sealLogprobs(list []deem.TokenLogprob) []deem.TokenLogprob {
 	return []deem.TokenLogprob{{Token: seal(string(text))}}
 }
 
-// sealed returns the sealed form of an item.
 func (w wireItem) sealed() wireItem {
 	w.item = overItem(w.item, seal)
 	return w
 }
 
-// sealed returns the sealed form of a record.
 func (w wireRecord) sealed() wireRecord { return w.over(seal, sealLogprobs) }
 
 // isSealed reports whether the item contains no text.

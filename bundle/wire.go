@@ -40,7 +40,6 @@ func clean(s string) string {
 	return string([]rune(s))
 }
 
-// record returns the record with its item.
 func (w wireRecord) record(it deem.Item) deem.Record {
 	if w.Answer != nil {
 		it.Response = *w.Answer

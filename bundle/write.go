@@ -200,7 +200,6 @@ type signature struct {
 	Signature []byte `json:"signature"`
 }
 
-// signedText returns the text that is signed.
 func signedText(manifestHash string) []byte {
 	return []byte(format + " signature\n" + manifestHash + "\n")
 }

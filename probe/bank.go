@@ -69,7 +69,6 @@ func field(it deem.Item, names ...string) string {
 	return ""
 }
 
-// bankProbe makes a probe from a row.
 func bankProbe(row deem.Item, known map[string]*deem.Item) (Probe, error) {
 	kind := cmp.Or(field(row, "kind", fieldKind), "bank")
 	want, err := wanted(kind, field(row, "want", fieldWant))

@@ -82,7 +82,6 @@ func monthOf(s string) time.Month {
 	return 0
 }
 
-// write returns a date in a style.
 func (style dateStyle) write(t time.Time) string {
 	return t.Format([...]string{dayFirst: "2 January 2006", monthFirst: "January 2, 2006", iso: "2006-01-02"}[style])
 }

@@ -131,10 +131,8 @@ func polarity(ref string) string {
 // A span is a part of a text.
 type span struct{ from, to int }
 
-// replace returns the text with the part replaced.
 func (s span) replace(text, by string) string { return text[:s.from] + by + text[s.to:] }
 
-// A numberSpan is a number in a text.
 type numberSpan struct {
 	span
 	digits string // without thousands separators

@@ -142,7 +142,6 @@ func (c Clone) YAML(file, sum string, keys ...string) (string, error) {
 	return prompt, nil
 }
 
-// read returns a file of the clone.
 func (c Clone) read(file string) (string, error) {
 	if c.Path == "" {
 		return "", c.wrong(fmt.Errorf("judge %s needs a clone of %s: its prompts have no licence that lets deem ship them", c.Judge, c.URL))

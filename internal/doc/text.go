@@ -76,7 +76,6 @@ func Text(w io.Writer, d *Document, o TextOptions) error {
 	return err
 }
 
-// A printer writes a text.
 type printer struct {
 	TextOptions
 	strings.Builder
@@ -142,7 +141,6 @@ func lines(text string, width int) []string {
 	return append(list, line)
 }
 
-// block writes a block.
 func (p *printer) block(b Block) {
 	switch b := b.(type) {
 	case Facts:

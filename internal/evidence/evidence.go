@@ -135,7 +135,6 @@ func (e Evidence) Sloped(p float64, s Slopes) float64 {
 	return 1 / (1 + math.Pow((1-p)/p, s[k]))
 }
 
-// decided reports whether values have decided.
 func (e Evidence) decided() bool { return e.Least > .6 || e.Most < .4 }
 
 // Bounded returns a probability within the bounds.

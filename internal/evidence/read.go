@@ -83,7 +83,6 @@ func joinSplitNumbers(toks []token) []token {
 	return toks
 }
 
-// readTokens reads the tokens toks of a text.
 func readTokens(text string, toks []token, cut bool) *reading {
 	r := &reading{text: text, toks: toks, cut: cut, elems: make([]elem, 0, len(toks))}
 	for i := 0; i < len(toks); {

@@ -201,7 +201,6 @@ func (l *layer) apply(s *scratch, n *network, texts [][]int) {
 	l.outerNorm.apply(s.x)
 }
 
-// addTo adds y to x.
 func addTo(x, y []float32) {
 	for i, v := range y {
 		x[i] += v

@@ -28,7 +28,6 @@ func Open(dir string) (*Model, error) {
 	return m, nil
 }
 
-// A file is a file that was read.
 type file struct {
 	name string
 	data []byte

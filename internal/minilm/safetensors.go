@@ -95,7 +95,6 @@ func (t tensor) add(dst []float32, first int) {
 	}
 }
 
-// floats returns all numbers.
 func (t tensor) floats() []float32 {
 	width := widths[t.dtype]
 	list := make([]float32, len(t.bytes)/width)

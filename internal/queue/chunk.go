@@ -80,7 +80,6 @@ func cut(run string, items iter.Seq2[placed, error], most int) iter.Seq2[chunk, 
 	}
 }
 
-// unpack returns the items of a chunk.
 func (c chunk) unpack() ([]placed, error) {
 	dec := json.NewDecoder(flate.NewReader(bytes.NewReader(c.Items)))
 	var list []placed

@@ -180,7 +180,6 @@ func (w *Worker) leave(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// list returns the engagements.
 func (w *Worker) list() []*engagement {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,7 +16,6 @@ import (
 	"deem/internal/usage"
 )
 
-// A statusError is an error with an HTTP status.
 type statusError struct {
 	status int
 	err    error

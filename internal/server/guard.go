@@ -60,7 +60,6 @@ func cookieName(r *http.Request) string {
 	return name
 }
 
-// newSession returns the cookie of a new session.
 func (g *Guard) newSession(r *http.Request) *http.Cookie {
 	text := strconv.FormatInt(g.now().Add(sessionLife).Unix(), 10) + "." + rand.Text()
 	return g.cookie(r, text+"."+g.sign("session", text), int(sessionLife.Seconds()))

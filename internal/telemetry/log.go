@@ -43,7 +43,6 @@ type place struct {
 
 type placeKey struct{}
 
-// millis returns a duration in milliseconds.
 func millis(key string, d time.Duration) slog.Attr {
 	return slog.Float64(key, float64(d.Microseconds())/1000)
 }

@@ -126,7 +126,6 @@ func (m *meters) unwatch(r *Run) {
 // labels are the names and values that tell the series of a metric apart.
 type labels map[string]string
 
-// with returns the labels and one more.
 func (l labels) with(name, value string) labels {
 	more := maps.Clone(l)
 	more[name] = value

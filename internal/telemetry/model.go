@@ -97,7 +97,6 @@ func errorType(ctx context.Context, err error) string {
 	}
 }
 
-// A watchedWire reports attempts.
 type watchedWire struct{ watched }
 
 // Complete calls the inner model and reports the attempt.
@@ -162,7 +161,6 @@ func errorAttrs(kind string, err error) []slog.Attr {
 	return attrs
 }
 
-// A watchedModel reports calls.
 type watchedModel struct{ watched }
 
 // Complete calls the inner model and reports the result, including all retries.

@@ -46,7 +46,6 @@ type dumper struct {
 	pos int
 }
 
-// value reads one value.
 func (d *dumper) value(depth int) (string, error) {
 	d.space()
 	if depth > maxNesting {
@@ -102,7 +101,6 @@ func (d *dumper) unexpected(want string) error {
 	return fmt.Errorf("byte %d: %q where %s should be", d.pos, r, want)
 }
 
-// list reads a list.
 func (d *dumper) list(depth int) (string, error) {
 	d.pos++
 	if d.next(']') {
@@ -125,7 +123,6 @@ func (d *dumper) list(depth int) (string, error) {
 	}
 }
 
-// object reads an object.
 func (d *dumper) object(depth int) (string, error) {
 	d.pos++
 	if d.next('}') {
@@ -164,7 +161,6 @@ func (d *dumper) object(depth int) (string, error) {
 	}
 }
 
-// str reads a string.
 func (d *dumper) str() (string, error) {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -244,7 +240,6 @@ func writeASCII(b *strings.Builder, r rune) {
 // to it.
 var jsonNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?`)
 
-// number reads a number.
 func (d *dumper) number() (string, error) {
 	s := jsonNumber.FindString(d.in[d.pos:])
 	if s == "" {

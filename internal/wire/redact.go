@@ -153,7 +153,6 @@ func (r redactor) clean(text []byte) []byte {
 	return []byte(r.reply.Replace(string(text)))
 }
 
-// containsSecret reports whether a text contains a secret.
 func (r redactor) containsSecret(text []byte) bool {
 	return slices.ContainsFunc(r.forms, func(form string) bool { return bytes.Contains(text, []byte(form)) })
 }

@@ -83,7 +83,6 @@ func stayingClient(c http.Client) *http.Client {
 	return &c
 }
 
-// do makes one call.
 func (s sender) do(r *http.Request) (*http.Response, error) {
 	if s.trip != nil {
 		return s.trip.RoundTrip(r)

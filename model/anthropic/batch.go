@@ -81,7 +81,6 @@ type wireBatch struct {
 	} `json:"request_counts"`
 }
 
-// ended reports whether the batch has ended.
 func (w wireBatch) ended() bool { return w.Status == "ended" }
 
 // done returns the number of finished requests. The API counts them all when the batch
@@ -93,7 +92,6 @@ func (w wireBatch) done() int {
 // total returns the number of requests.
 func (w wireBatch) total() int { return w.Counts.Processing + w.done() }
 
-// readBatch parses a batch.
 func (m *client) readBatch(a wire.Answer, err error) (wireBatch, error) {
 	var w wireBatch
 	if err := m.Client.Read(a, err, &w); err != nil {

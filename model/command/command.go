@@ -79,7 +79,6 @@ type hello struct {
 	Version string `json:"version,omitempty"`
 }
 
-// parseHello parses a hello.
 func parseHello(line []byte) (hello, error) {
 	var h hello
 	if err := json.Unmarshal(line, &h); err != nil || h.Deem == 0 {

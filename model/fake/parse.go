@@ -22,7 +22,6 @@ type modifiers struct {
 // modifierDocs is shown for an unknown modifier.
 const modifierDocs = "latency=50ms, p=0.8, tokens=120 or tokens=120/5, vary=true"
 
-// parse parses a spec.
 func parse(spec string) (*model, error) {
 	spec = strings.TrimPrefix(spec, "fake:")
 	f := &model{name: "fake:" + spec}

@@ -141,7 +141,6 @@ func New(o Options) (deem.Model, error) {
 	return m, nil
 }
 
-// keyVariable is the environment variable of the key.
 const keyVariable = "GEMINI_API_KEY"
 
 // Room returns how many tokens are added to the limit of a request for thinking, and

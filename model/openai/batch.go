@@ -125,7 +125,6 @@ type batchTrouble struct {
 	Line    int    `json:"line"`
 }
 
-// readBatch parses a batch.
 func (m *client) readBatch(a wire.Answer, err error) (wireBatch, error) {
 	var w wireBatch
 	if err := m.Client.Read(a, err, &w); err != nil {
@@ -172,7 +171,6 @@ func (m *client) FindBatch(ctx context.Context, b wire.Batch, known []string) (i
 	}
 }
 
-// batch fetches a batch.
 func (m *client) batch(ctx context.Context, id string) (wireBatch, error) {
 	return m.readBatch(m.Client.Get(ctx, m.Client.To(batchesPath+"/"+id)))
 }

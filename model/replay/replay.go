@@ -80,7 +80,6 @@ func Read(name, file string, r io.Reader) (deem.Model, error) {
 	return m, nil
 }
 
-// A line is one line of the file.
 type line struct {
 	Request  string      `json:"request,omitempty"`
 	Prompt   *string     `json:"prompt,omitempty"`
@@ -89,7 +88,6 @@ type line struct {
 	Text     *string     `json:"text,omitempty"`
 }
 
-// add adds one line.
 func (m *tape) add(text []byte) error {
 	var l line
 	dec := json.NewDecoder(bytes.NewReader(text))

@@ -99,7 +99,6 @@ func inARow(list, part []string) bool {
 // number, because lists without spaces are more frequent here than thousands separators.
 var aNumber = regexp.MustCompile(`(?:^|[^\w.(]|(?:^|\W)\()(-?\d+(?:\.\d+)?)`)
 
-// numbers returns the numbers in a text.
 func numbers(s string) []string {
 	var list []string
 	for _, m := range aNumber.FindAllStringSubmatch(s, -1) {

@@ -16,7 +16,6 @@ func clip(v benchmark.Value) string { return words.Clip(v.Str(), clipped) }
 // clipped is the maximum number of characters of a value in a message.
 const clipped = 40
 
-// item returns the item for a row.
 func (s *Set) item(row *benchmark.Row, src *source) (deem.Item, error) {
 	id := row.Get("id").Str()
 	if src.byLine {

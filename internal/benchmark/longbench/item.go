@@ -8,7 +8,6 @@ import (
 	"deem/internal/words"
 )
 
-// item returns the item for a row.
 func (s *Set) item(row *benchmark.Row, src *source) (deem.Item, error) {
 	if s.edition == V2 {
 		return choiceItem(row)

@@ -160,7 +160,6 @@ const abstention = "abstention"
 // their types.
 func (m *Metrics) Abstention() Line { return m.abstention.line(abstention) }
 
-// line returns the line for the counts.
 func (t *counts) line(name string) Line {
 	l := Line{Name: name, Right: t.Right(), Line: t.Line(false)}
 	if all := float64(t.All()); all > 0 {

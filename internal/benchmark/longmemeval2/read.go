@@ -39,7 +39,6 @@ func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	}.Open(ctx)
 }
 
-// readQuestion reads a row with a question.
 func readQuestion(it *deem.Item, row *benchmark.Row) error {
 	it.Category = row.Get("question_type").Str()
 	if _, ok := categoryOf[it.Category]; !ok {

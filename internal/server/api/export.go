@@ -77,7 +77,6 @@ func (s *Server) writePage(ctx context.Context, w io.Writer, run store.Run) erro
 	})(s, ctx, w, run)
 }
 
-// formNames returns the names of the forms.
 func formNames() []string {
 	var names []string
 	for _, f := range forms() {

@@ -124,7 +124,6 @@ func (s *Server) getModels(w http.ResponseWriter, _ *http.Request) error {
 	return writeAnswer(w, http.StatusOK, out)
 }
 
-// A versionOut is the versions of the server.
 type versionOut struct {
 	Version string `json:"version"`
 	API     string `json:"api"`

@@ -92,7 +92,6 @@ func (s *Server) now(ctx context.Context, id string) (runOut, error) {
 	return s.runOut(run), err
 }
 
-// apiRunURL returns the path of a run in the API.
 func apiRunURL(id string) string { return server.APIRoot + "/runs/" + url.PathEscape(id) }
 
 // The default and maximum number of entries on a page of a list.
@@ -145,7 +144,6 @@ func (s *Server) getRuns(w http.ResponseWriter, r *http.Request) error {
 	return writeAnswer(w, http.StatusOK, out)
 }
 
-// getRun answers with one run.
 func (s *Server) getRun(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	out := s.runOut(run)
 	out.Judge.Identity = run.Judge.Identity
@@ -219,7 +217,6 @@ type resumption struct {
 	RetryUnjudged bool       `json:"retry_unjudged"`
 }
 
-// resumeRun resumes a run.
 func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	var more resumption
 	text, err := io.ReadAll(r.Body)

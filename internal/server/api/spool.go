@@ -223,7 +223,6 @@ func (in *intake) items(read func(each func(raw []byte) error) error) iter.Seq2[
 	}
 }
 
-// An itemProblem is a problem with one item.
 type itemProblem struct {
 	Index   int    `json:"index"` // from 0, in the order in which items were sent
 	ID      string `json:"id,omitempty"`
@@ -270,7 +269,6 @@ type sentItem struct {
 	Weight     *float64          `json:"weight"`
 }
 
-// decodeItem decodes an item from JSON.
 func decodeItem(raw []byte) (deem.Item, error) {
 	var in sentItem
 	err := decodeStrictly(raw, &in, "an item")

@@ -120,7 +120,6 @@ const (
 // A latencyCount is a histogram of the latencies of replies.
 type latencyCount [latencyBins]int
 
-// add counts one reply.
 func (l *latencyCount) add(d time.Duration) {
 	at := 2 * math.Log2(float64(max(d, latencyFirst))/float64(latencyFirst))
 	l[min(int(at), latencyBins-1)]++
@@ -234,7 +233,6 @@ func newSpread(run store.Run) *spread {
 	return s
 }
 
-// add counts a verdict.
 func (s *spread) add(category string, v deem.Verdict) {
 	s.all.add(v.Score, 0, 1)
 	of := func(counts map[string]*scoreCount, name string) *scoreCount {

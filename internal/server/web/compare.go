@@ -72,7 +72,6 @@ type comparedRuns struct {
 	flips []compare.Flip
 }
 
-// compared finds the runs and compares them.
 func (s *Server) compared(ctx context.Context, ask compareAsk) (*comparedRuns, error) {
 	if len(ask.Refs) > maxCompared {
 		return nil, server.BadRequest("%d runs are too many to compare: the limit is %d", len(ask.Refs), maxCompared)

@@ -38,7 +38,6 @@ type progress struct {
 // Done reports whether the run is done.
 func (p progress) Done() bool { return p.State == store.Done }
 
-// progressOf returns the progress of a run.
 func (s *Server) progressOf(run store.Run) progress {
 	p := progress{
 		State: run.State, Records: run.Records, Wanted: run.Wanted(),

@@ -114,7 +114,6 @@ func itemOf(r *http.Request) string {
 	return r.URL.Query().Get("id")
 }
 
-// itemPage shows one item.
 func (s *Server) itemPage(r *http.Request) (page, error) {
 	run, f, err := s.Filtered(r)
 	if err != nil {

@@ -48,7 +48,6 @@ type view struct {
 	Static   bool // the page is written to a file
 }
 
-// A pageFunc makes a page.
 type pageFunc func(r *http.Request) (page, error)
 
 // show returns the handler of a page.

@@ -70,7 +70,6 @@ const patience = 3 * time.Second
 // refreshEvery is the number of seconds after which a page without its report is reloaded.
 const refreshEvery = 2
 
-// runPage shows a run and its report.
 func (s *Server) runPage(r *http.Request, run store.Run) (page, error) {
 	s.Index.Want(run)
 	v := runView{Run: run, Tabs: s.runTabs(run, "run"), Progress: s.progressOf(run), CanEdit: !s.ReadOnly}
@@ -162,7 +161,6 @@ type scoreView struct {
 	estimate stat.Estimate
 }
 
-// scoreOf returns the score of a report.
 func scoreOf(run store.Run, r report.Report) scoreView {
 	v := scoreView{Run: run}
 	if r.Hold != nil {

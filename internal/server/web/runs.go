@@ -18,7 +18,6 @@ import (
 	"deem/internal/store"
 )
 
-// runsPerPage is the number of runs on a page.
 const runsPerPage = 50
 
 // The kinds of runs, which are listed separately: runs with results, runs over probes of a
@@ -110,7 +109,6 @@ type runGroup struct {
 	Runs []runRow
 }
 
-// A runRow is one run in the list.
 type runRow struct {
 	store.Run
 	DatasetName, System string
@@ -146,7 +144,6 @@ func kindOf(run store.Run, now time.Time) string {
 	return emptyRuns
 }
 
-// runsPage lists runs.
 func (s *Server) runsPage(r *http.Request) (page, error) {
 	f, err := readRunsFilter(r.URL.Query())
 	if err != nil {

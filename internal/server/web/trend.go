@@ -36,7 +36,6 @@ type trendLine struct {
 	Points []trendPoint
 }
 
-// A trendPoint is one run.
 type trendPoint struct {
 	Row            runRow
 	CX, CY, Lo, Hi float64

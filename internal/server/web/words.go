@@ -122,7 +122,6 @@ func excerpt(text string) string {
 	return string([]rune(text)[:excerptLength-1]) + "…"
 }
 
-// runURL returns the path of a run.
 func runURL(run string) string { return "/runs/" + url.PathEscape(run) }
 
 // itemsURL returns the path of a run's items.

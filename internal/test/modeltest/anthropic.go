@@ -24,7 +24,6 @@ func Anthropic() Wire {
 	}
 }
 
-// anthropicRequest is the body of a request.
 type anthropicRequest struct {
 	Model         string         `json:"model"`
 	MaxTokens     int            `json:"max_tokens"`
@@ -130,7 +129,6 @@ func replyAnthropic(reply deem.Reply) Raw {
 	return Raw{Body: body, Header: map[string]string{"Request-Id": reply.RequestID}}
 }
 
-// anthropicError returns the body of an error.
 func anthropicError(kind, message string) string {
 	return encode(map[string]any{
 		"type":       "error",

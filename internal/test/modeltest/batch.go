@@ -150,7 +150,6 @@ func (s *BatchServer) Release() {
 	s.released = true
 }
 
-// route dispatches a request.
 func (s *BatchServer) route(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, "/v1")
 	if s.wire == AnthropicBatches {
@@ -252,7 +251,6 @@ func (s *BatchServer) askLine(b *servedBatch, l servedLine) (outcome string, a A
 	return "", s.answer(asked)
 }
 
-// sendJSON writes v.
 func sendJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v) // the client may leave early

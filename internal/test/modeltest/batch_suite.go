@@ -63,7 +63,6 @@ func lineID(key string, i int) string {
 	return key + "-" + fmt.Sprintf("%0*d", 64-len(key)-1, i)
 }
 
-// submit submits requests as a batch.
 func submit(ctx context.Context, m wire.Batcher, key string, reqs ...deem.Request) (string, error) {
 	var lines bytes.Buffer
 	for i, req := range reqs {

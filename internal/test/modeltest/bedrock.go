@@ -29,7 +29,6 @@ type bedrockText struct {
 	Text string `json:"text"`
 }
 
-// bedrockRequest is the body of a request.
 type bedrockRequest struct {
 	Messages []struct {
 		Role    string        `json:"role"`

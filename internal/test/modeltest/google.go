@@ -25,7 +25,6 @@ func Google() Wire {
 	}
 }
 
-// googleTurn is one turn of a prompt.
 type googleTurn struct {
 	Role  string `json:"role"`
 	Parts []struct {
@@ -45,7 +44,6 @@ func (t googleTurn) text() (string, error) {
 	return b.String(), nil
 }
 
-// googleRequest is the body of a request.
 type googleRequest struct {
 	SystemInstruction *googleTurn  `json:"systemInstruction"`
 	Contents          []googleTurn `json:"contents"`

@@ -25,7 +25,6 @@ func Ollama() Wire {
 	}
 }
 
-// ollamaRequest is the body of a request.
 type ollamaRequest struct {
 	Model       string          `json:"model"`
 	Messages    []deem.Message  `json:"messages"`

@@ -23,7 +23,6 @@ func OpenAI() Wire {
 	}
 }
 
-// openAIRequest is the body of a request.
 type openAIRequest struct {
 	Model               string         `json:"model"`
 	Messages            []deem.Message `json:"messages"`
@@ -77,7 +76,6 @@ func readOpenAI(r *http.Request, body []byte) (string, deem.Request, error) {
 	return w.Model, req, nil
 }
 
-// replyOpenAI encodes a reply.
 func replyOpenAI(reply deem.Reply) Raw {
 	reasons := map[deem.Stop]string{
 		deem.StopEnd: "stop", deem.StopLength: "length", deem.StopFilter: "content_filter", deem.StopOther: "tool_calls",

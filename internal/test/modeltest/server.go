@@ -150,7 +150,6 @@ func (s *Server) Dials() int {
 	return s.dials
 }
 
-// serve answers one request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -202,7 +201,6 @@ func (s *Server) hold(ctx context.Context, a Answer) bool {
 	}
 }
 
-// send writes the answer.
 func (s *Server) send(w http.ResponseWriter, a Answer) {
 	raw := s.wire.Reply(a.Reply)
 	if a.Raw != nil {

@@ -22,7 +22,6 @@ type dictionary struct {
 	emit  [4][]float64
 }
 
-// word returns the i-th word.
 func (d *dictionary) word(i int) string {
 	if i == 0 {
 		return d.text[:d.ends[0]]
@@ -43,7 +42,6 @@ func (d *dictionary) search(lo, hi, depth int, next string) int {
 	return lo + sort.Search(hi-lo, func(i int) bool { return d.word(lo + i)[depth:] >= next })
 }
 
-// has reports whether s is a word.
 func (d *dictionary) has(s string) bool {
 	i := d.search(0, len(d.ends), 0, s)
 	return i < len(d.ends) && d.word(i) == s

@@ -376,7 +376,6 @@ var english = sync.OnceValue(func() *params {
 	return p
 })
 
-// keys returns the keys of a map as a set.
 func keys(m map[string]int) map[string]bool {
 	set := make(map[string]bool, len(m))
 	for k := range m {
