@@ -312,8 +312,9 @@ func eachKey(dec *json.Decoder, depth int, do func(key string, depth, end int)) 
 			return
 		}
 		if open == json.Delim('{') {
-			key, _ := dec.Token()
-			do(key.(string), depth+1, int(dec.InputOffset()))
+			token, _ := dec.Token()
+			key, _ := token.(string)
+			do(key, depth+1, int(dec.InputOffset()))
 		}
 		eachKey(dec, depth+1, do)
 	}

@@ -3,8 +3,8 @@
 //
 // Most protocols are declared rather than programmed. A [Declaration] is a YAML file with
 // the prompt, its slots, the labels or aspects of a verdict, the parsers of a reply, and
-// the parameters of the request. The built-in judges "universal" and "rubric" are such
-// files (see the folder judges), and users write their own in the same format; [Schema] is
+// the parameters of the request. The built-in judges such as "grade" are such files (see
+// the folder judges), and users write their own in the same format; [Schema] is
 // its JSON Schema.
 //
 // Declared protocols have named readings. "upstream" reads a reply as the published program
