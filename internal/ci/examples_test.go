@@ -193,7 +193,7 @@ func TestLibrary(t *testing.T) {
 	}
 	want := "q1  CORRECT     score 1\n" +
 		"q2  INCORRECT   score 0\n" +
-		"q3  unjudged    unparseable: the reply is none of CORRECT, INCORRECT: Hard to say.\n"
+		"q3  unjudged    unparseable: the last line of the reply is not \"VERDICT: {label}\": Hard to say.\n"
 	if string(out) != want {
 		t.Errorf("it prints\n%swant\n%s", out, want)
 	}
