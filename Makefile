@@ -27,7 +27,7 @@ BENCHTIME ?= 1s
 SOAKTIME ?= 1h
 
 # How many sets of data `make coverage` draws for each row of its table.
-DRAWS ?= 4000
+DRAWS ?= 2000
 
 # A package whose tests take longer hangs. The slowest machine we know of
 # needs a tenth of it.
