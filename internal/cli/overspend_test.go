@@ -166,6 +166,12 @@ func overspendOnAServer(t *testing.T, times, j int, flag string) {
 		time.Sleep(20 * time.Millisecond)
 		return state != "judging"
 	})
+	var runs []store.Run
+	until(t, "the money to be returned", func() bool {
+		runs = nil
+		err := json.Unmarshal([]byte(run(t, dir, 0, "list", "runs", "--json").out.String()), &runs)
+		return err == nil && len(runs) == 1 && runs[0].SetAsideMicros == 0
+	})
 	resp, err := http.Get(s.url + "/api/v1/runs/" + id + "/report")
 	if err != nil {
 		t.Fatal(err)
@@ -174,10 +180,6 @@ func overspendOnAServer(t *testing.T, times, j int, flag string) {
 	report, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
-	}
-	var runs []store.Run
-	if err := json.Unmarshal([]byte(run(t, dir, 0, "list", "runs", "--json").out.String()), &runs); err != nil || len(runs) != 1 {
-		t.Fatalf("%d runs, %v", len(runs), err)
 	}
 	t.Logf("the run ended as %v", state)
 	if flag == "--max-cost" {
