@@ -148,7 +148,7 @@ func TestDockerfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := []string{"FROM", "WORKDIR", "COPY", "RUN", "ARG", "USER", "EXPOSE", "ENTRYPOINT", "CMD"}
+	known := []string{"FROM", "WORKDIR", "COPY", "RUN", "ARG", "ENV", "USER", "EXPOSE", "ENTRYPOINT", "CMD"}
 	var stages, last []string // of the last stage
 	user := ""
 	for line := range strings.Lines(string(data)) {
