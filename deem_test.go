@@ -108,8 +108,8 @@ func TestKindsListsEveryKindOnce(t *testing.T) {
 		}
 		seen[k] = true
 	}
-	if len(seen) != 11 {
-		t.Errorf("%d kinds, want 11", len(seen))
+	if len(seen) != 12 {
+		t.Errorf("%d kinds, want 12", len(seen))
 	}
 }
 

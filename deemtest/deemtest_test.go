@@ -153,7 +153,7 @@ func TestAll(t *testing.T) {
 		{"clusters of one", inClusters(1, many("right", 160, "wrong", 40)), func(vs *deemtest.Verdicts) { vs.SurelyAtLeast(0.73) }, ""},
 		{
 			"clusters that differ", inClusters(20, many("right", 160, "wrong", 40)),
-			func(vs *deemtest.Verdicts) { vs.SurelyAtLeast(0.43) }, "score 0.8 [0.427, 0.9555] n=200",
+			func(vs *deemtest.Verdicts) { vs.SurelyAtLeast(0.45) }, "score 0.8 [0.4445, 0.9524] n=200",
 		},
 		{
 			"clusters that agree by luck", inClusters(20, mixed(200)),
