@@ -5,9 +5,11 @@ package benchmark
 
 import (
 	"deem/internal/benchmark"
+	"deem/internal/benchmark/babilong"
 	"deem/internal/benchmark/beam"
 	"deem/internal/benchmark/convomem"
 	"deem/internal/benchmark/evermembench"
+	"deem/internal/benchmark/forgeteval"
 	"deem/internal/benchmark/graphwalks"
 	"deem/internal/benchmark/halumem"
 	"deem/internal/benchmark/infinitebench"
@@ -17,7 +19,9 @@ import (
 	"deem/internal/benchmark/longmemeval2"
 	"deem/internal/benchmark/memoryagentbench"
 	"deem/internal/benchmark/mrcr"
+	"deem/internal/benchmark/oolong"
 	"deem/internal/benchmark/personamem"
+	"deem/internal/benchmark/ruler"
 	"deem/judge"
 )
 
@@ -72,5 +76,9 @@ func All() List {
 		memoryagentbench.Benchmark(func(reading string) (judge.Readable, error) { return longmemeval.Protocol(reading) }),
 		mrcr.Benchmark(),
 		graphwalks.Benchmark(),
+		ruler.Benchmark(),
+		babilong.Benchmark(),
+		oolong.Benchmark(),
+		forgeteval.Benchmark(),
 	}
 }

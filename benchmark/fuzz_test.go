@@ -14,14 +14,15 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/benchmark/babilong"
 	"deem/internal/benchmark/infinitebench"
 	"deem/internal/benchmark/longbench"
+	"deem/internal/benchmark/ruler"
 	"deem/judge"
 	"deem/model/fake"
 )
 
-// fileName returns a file name that a benchmark accepts: LongBench and InfiniteBench derive
-// the task from it.
+// fileName returns a file name that a benchmark accepts: some derive the task from it.
 func fileName(name string, n uint) string {
 	switch name {
 	case longbench.Name:
@@ -30,6 +31,10 @@ func fileName(name string, n uint) string {
 	case infinitebench.Name:
 		tasks := []string{"passkey", "kv_retrieval", "longbook_sum_eng", "longbook_choice_eng", "longbook_qa_chn", "code_run", "math_calc"}
 		return "preds_" + tasks[n%uint(len(tasks))] + ".jsonl"
+	case ruler.Name:
+		return []string{"vt", "qa_1", "niah_multivalue"}[n%3] + ".jsonl"
+	case babilong.Name:
+		return []string{"qa1_4k", "qa7_0k", "qa8_1M", "qa19_16k"}[n%4] + ".csv"
 	default:
 		return []string{"x.jsonl", "x.json", "x.csv"}[n%3]
 	}
@@ -84,6 +89,11 @@ func seedStory(f *testing.F) {
 	f.Add(uint8(2), uint8(1), at("locomo/conversations.json"), at("locomo/responses.jsonl"), `{"label": "CORRECT"}`)
 	f.Add(place("personamem"), uint8(2), at("personamem/benchmark.csv"), at("personamem/choices.jsonl"), `\boxed{0.5}`)
 	f.Add(place("evermembench"), uint8(1), at("evermembench/questions.json"), at("evermembench/answers.jsonl"), `{"label": "CORRECT"}`)
+	for _, name := range []string{"mrcr", "graphwalks", "oolong", "forgeteval"} {
+		f.Add(place(name), uint8(0), at("longcontext/"+name+".jsonl"), "", "")
+	}
+	f.Add(place("ruler"), uint8(0), at("longcontext/ruler/vt.jsonl"), "", "")
+	f.Add(place("babilong"), uint8(1), at("longcontext/babilong/qa7_4k.csv"), "", "")
 	for which, folder := range map[uint8]string{3: "longbench/pred/tiny-model", 4: "infinitebench/results/tiny-model"} {
 		files, err := os.ReadDir(filepath.Join("..", "examples", filepath.FromSlash(folder)))
 		if err != nil {

@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"unicode/utf8"
 
 	"deem"
+	"deem/internal/text"
 )
 
 // A OneRule is a benchmark with a single judge, which is a rule, and one table of scores.
@@ -72,8 +74,8 @@ func Given(score float64, metric, reason string) deem.Verdict {
 }
 
 // Digest returns an id for a row without one: the beginning of the SHA-256 of its text.
-func Digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
+func Digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -87,4 +89,24 @@ func End(prompt string) string {
 		return after
 	}
 	return end
+}
+
+// HasWords reports whether a text contains words as whole words: no letter, digit or
+// underscore follows or precedes them.
+func HasWords(s, words string) bool {
+	for from := 0; words != "" && from <= len(s); {
+		i := strings.Index(s[from:], words)
+		if i < 0 {
+			return false
+		}
+		i += from
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		after, size := utf8.DecodeRuneInString(s[i+len(words):])
+		if !text.IsWord(before) && !(size > 0 && text.IsWord(after)) {
+			return true
+		}
+		_, size = utf8.DecodeRuneInString(s[i:])
+		from = i + size
+	}
+	return false
 }

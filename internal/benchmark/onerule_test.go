@@ -75,3 +75,28 @@ func TestEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestHasWords checks that words are found only as whole words, also after a place where
+// they are not.
+func TestHasWords(t *testing.T) {
+	for _, tt := range []struct {
+		s, words string
+		want     bool
+	}{
+		{"no", "no", true},
+		{"i do not know", "no", false},
+		{"not that, no.", "no", true},
+		{"in new york!", "new york", true},
+		{"73921045", "7392104", false},
+		{"73921045 7392104", "7392104", true},
+		{"no_one", "no", false},
+		{"éno", "no", false},
+		{"aaa a", "aa", false},
+		{"anything", "", false},
+		{"", "no", false},
+	} {
+		if got := benchmark.HasWords(tt.s, tt.words); got != tt.want {
+			t.Errorf("%q has %q: %t", tt.s, tt.words, got)
+		}
+	}
+}

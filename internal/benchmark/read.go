@@ -33,6 +33,14 @@ func Has(row *Row, column string) bool { return slices.Contains(row.Names(), col
 // IsText reports whether a value is a string, and not a number or a list.
 func IsText(v Value) bool { return bytes.HasPrefix(v.JSON(), []byte{'"'}) }
 
+// Text returns the text of a column, or "" if the row does not have it.
+func Text(row *Row, column string) string {
+	if v := row.Get(column); !v.Missing() {
+		return v.Str()
+	}
+	return ""
+}
+
 // SetField sets a field of an item.
 func SetField(it *deem.Item, name, value string) {
 	if it.Fields == nil {

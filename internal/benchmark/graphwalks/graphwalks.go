@@ -79,13 +79,13 @@ func readQuestion(it *deem.Item, row *benchmark.Row) error {
 			return benchmark.At(row, "question %q: answer_nodes is no list of nodes", it.ID)
 		}
 	}
-	it.Category = row.Get(columnType).Str()
+	it.Category = benchmark.Text(row, columnType)
 	for _, name := range []string{columnType, columnDate} {
 		if v := row.Get(name); !v.Blank() {
 			benchmark.SetField(it, name, v.Str())
 		}
 	}
-	it.Question = benchmark.End(row.Get("prompt").Str())
+	it.Question = benchmark.End(benchmark.Text(row, "prompt"))
 	return nil
 }
 

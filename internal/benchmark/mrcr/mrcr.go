@@ -66,13 +66,13 @@ func readQuestion(it *deem.Item, row *benchmark.Row) error {
 	if answer.Missing() || prefix.Missing() {
 		return benchmark.At(row, "question %q needs the columns answer and %s", it.ID, columnPrefix)
 	}
-	it.References, it.Category = []string{answer.Str()}, row.Get(columnNeedles).Str()
+	it.References, it.Category = []string{answer.Str()}, benchmark.Text(row, columnNeedles)
 	for _, name := range []string{columnPrefix, columnNeedles, columnChars, columnTokens} {
 		if v := row.Get(name); !v.Blank() {
 			benchmark.SetField(it, name, v.Str())
 		}
 	}
-	prompt := row.Get("prompt").Str()
+	prompt := benchmark.Text(row, "prompt")
 	var messages []struct{ Content string }
 	if json.Unmarshal([]byte(prompt), &messages) == nil && len(messages) > 0 {
 		prompt = messages[len(messages)-1].Content
