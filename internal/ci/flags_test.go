@@ -1,6 +1,7 @@
 package ci_test
 
 import (
+	"encoding/json"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -13,7 +14,6 @@ import (
 var (
 	declaredFlag = regexp.MustCompile(`(?m)^ +(?:(-\w), )?(--[\w-]+)`)
 	namedCommand = regexp.MustCompile(`\bdeem ([a-z-]+)  `)
-	benchmark    = regexp.MustCompile(`(?m)^[a-z0-9-]+$`)
 )
 
 // help returns what deem says of a command.
@@ -99,13 +99,21 @@ func problems(words []string) []string {
 	return list
 }
 
-// benchmarks returns the names that "deem list benchmarks" prints.
+// benchmarks returns the names that "deem list benchmarks" knows.
 var benchmarks = sync.OnceValue(func() []string {
-	out, err := exec.Command(binary, "list", "benchmarks").Output()
+	out, err := exec.Command(binary, "list", "benchmarks", "--json").Output()
 	if err != nil {
 		panic(err)
 	}
-	return benchmark.FindAllString(string(out), -1)
+	var list []struct{ Name string }
+	if err := json.Unmarshal(out, &list); err != nil {
+		panic(err)
+	}
+	var names []string
+	for _, b := range list {
+		names = append(names, b.Name)
+	}
+	return names
 })
 
 func TestProblems(t *testing.T) {
