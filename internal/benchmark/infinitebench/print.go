@@ -15,7 +15,7 @@ func (m *Metrics) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-20s %-10s  %7s  %-15s %5s  %s\n", "task", "metric", "score", "95% interval", "n", "unjudged")
 	for _, l := range append(m.Tasks(), m.Mean()) {
-		score := "nan"
+		score := "-"
 		if l.Mean != nil {
 			score = fmt.Sprintf("%.2f%%", text.Round(100**l.Mean, 2))
 		}

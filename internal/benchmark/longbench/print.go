@@ -45,7 +45,7 @@ func heading(b *strings.Builder, name, metric string) {
 
 // write writes a line, followed by its buckets.
 func (l Line) write(b *strings.Builder, indent string) {
-	score := "nan"
+	score := "-"
 	if l.Score != nil {
 		score = text.Float(*l.Score)
 	}

@@ -81,18 +81,26 @@ func (m *Metrics) Text(w io.Writer) error {
 	return err
 }
 
-// Table writes the numbers with their intervals.
+// Table writes the numbers with their intervals. Lines without an item are left out; a note
+// says which types they are, and why there is no task-averaged accuracy.
 func (m *Metrics) Table(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-28s %9s  %-15s %5s  %s\n", "accuracy", "value", "95% interval", "n", "unjudged")
-	for _, l := range append(m.Types(), m.TaskAveraged(), m.Overall(), m.Abstention()) {
+	lines := m.Types()
+	if averaged := m.TaskAveraged(); averaged.Estimate != nil {
+		lines = append(lines, averaged)
+	}
+	for _, l := range append(lines, m.Overall(), m.Abstention()) {
+		if l.N+l.Unjudged == 0 {
+			continue
+		}
 		switch l.Name {
 		case abstention:
 			l.Name += " (counted above)"
 		case "":
 			l.Name = "(no type)"
 		}
-		value, band := "nan", ""
+		value, band := "-", ""
 		if l.Estimate != nil {
 			value = fmt.Sprintf("%.2f%%", 100*l.Estimate.Value)
 		}
