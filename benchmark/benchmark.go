@@ -14,6 +14,7 @@ import (
 	"deem/internal/benchmark/halumem"
 	"deem/internal/benchmark/infinitebench"
 	"deem/internal/benchmark/locomo"
+	"deem/internal/benchmark/locomoplus"
 	"deem/internal/benchmark/longbench"
 	"deem/internal/benchmark/longmemeval"
 	"deem/internal/benchmark/longmemeval2"
@@ -80,5 +81,6 @@ func All() List {
 		babilong.Benchmark(),
 		oolong.Benchmark(),
 		forgeteval.Benchmark(),
+		locomoplus.Benchmark(),
 	}
 }

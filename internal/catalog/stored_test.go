@@ -80,7 +80,7 @@ func TestStored(t *testing.T) {
 	}
 	for _, name := range catalog.JudgeNames() {
 		// These need data, or a clone of a repository.
-		if name != "semantic" && name != "personamem/open" && name != "evermembench/upstream" && name != "beam/upstream" {
+		if name != "semantic" && name != "personamem/open" && name != "evermembench/upstream" && name != "beam/upstream" && name != "locomo-plus" {
 			judges = append(judges, named{name, catalog.JudgeOptions{}})
 		}
 	}
