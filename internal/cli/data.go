@@ -78,9 +78,11 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Ch
 	if len(o.other) > 0 {
 		fields = slices.DeleteFunc(fields, func(name string) bool { return name == pairwise.Field }) // the other file provides it
 	}
-	return dataset.Open(ctx, dataset.Source{
-		Names: o.data, Stdin: a.in, Format: o.format, Map: mapping, Fields: fields, Limit: o.limit,
-	})
+	src := dataset.Source{Names: o.data, Stdin: a.in, Format: o.format, Map: mapping, Fields: fields, Limit: o.limit}
+	if len(o.responses) > 0 {
+		return a.join(ctx, src, o)
+	}
+	return dataset.Open(ctx, src)
 }
 
 // benchmarkOptions returns the options of a benchmark. The reading is that of its own

@@ -32,6 +32,12 @@ var hintFiles = map[string]string{
 `,
 	"a.jsonl": `{"id": "q1", "question": "Where does Ada live?", "answer": "Lisbon", "response": "Lisbon"}` + "\n",
 	"b.jsonl": `{"id": "q1", "question": "Where does Ada live?", "answer": "Lisbon", "response": "Porto"}` + "\n",
+	"asked.jsonl": `{"id": "a1", "nr": "q1", "question": "Where does Ada live?", "answer": "Lisbon"}
+`,
+	"told.jsonl": `{"id": "b1", "nr": "q1", "response": "Lisbon"}
+`,
+	"unnamed.jsonl": `{"nr": "q1", "response": "Lisbon"}
+`,
 	"said.jsonl": `{"id": "q1", "answer": "Lisbon", "said": "Ada lives in Lisbon."}
 `,
 	"plain.txt":       "id question response\n1 where there\n",
@@ -96,7 +102,8 @@ var hintFiles = map[string]string{
 var hintCases = []hintCase{
 	{when: "deem run", follow: "deem run --data answers.jsonl\ndeem demo"},
 	{when: "deem run answers.jsonl", follow: "deem run --data answers.jsonl"},
-	{when: "deem run --data said.jsonl --responses x.jsonl", follow: "leave --responses out\n--map response=COLUMN => deem run --data said.jsonl --map response=said", past: true},
+	{when: "deem run --data asked.jsonl --responses told.jsonl", follow: "--map id=COLUMN => --map id=nr"},
+	{when: "deem run --data asked.jsonl --responses unnamed.jsonl", follow: "--map id=COLUMN => --map id=nr"},
 	{when: "deem run --data answers.jsonl --judge exact --model fake:say=CORRECT", follow: "leave --model out\n--judge universal"},
 	{when: "deem run --data answers.jsonl --judge universal --base-url $SERVER", follow: "--model openai:gpt-4o-mini\n--judge match"},
 	{when: "deem run --data said.jsonl", follow: "--map references=answer,response=COLUMN => --map references=answer,response=said\n--map references=COLUMN,response=answer => --map references=said,response=answer"},

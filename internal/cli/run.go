@@ -34,7 +34,8 @@ const runHelp = `Judge the items of a dataset and print a report.
 
 An item is a question, one or more reference answers, and the response of the system
 under test. The file is JSONL, JSON, CSV or Parquet, optionally compressed with gzip or
-zstd. "deem list formats" lists the recognised columns; --map names others.
+zstd. "deem list formats" lists the recognised columns; --map names others. If questions
+and responses are in two files, --responses names the second; they are joined by id.
 
 Without --judge and --model the rule "match" decides, offline and without a key. With
 --model alone (for example openai:gpt-4o-mini) the judge "grade" asks that model.
@@ -54,6 +55,7 @@ EXIT STATUS
 
 const runExample = `  deem run --data answers.jsonl
   deem run longmemeval --data longmemeval_s.json --responses hyp.jsonl --model openai:gpt-4o-2024-08-06
+  deem run --data questions.jsonl --responses responses.jsonl
   deem run --data answers.csv --map question=q,references=gold,response=output
   deem run --data answers.jsonl --model openai:gpt-4o-mini -j 32
   deem run --data answers.jsonl --judge f1 --judge grade --model openai:gpt-4o-mini
@@ -154,8 +156,8 @@ func (o *runOptions) flags(f *pflag.FlagSet) {
 	o.maxUnjudged = report.DefaultMaxUnjudged
 	f.SortFlags = false
 	f.StringArrayVar(&o.data, "data", nil, "read items from this `file`, folder, pattern, https:// or hf:// address, - for standard input; repeatable")
-	f.StringArrayVar(&o.responses, "responses", nil, "read the system's responses from this `file`, if they are not in the data; repeatable")
-	f.BoolVar(&o.requireAll, "require-all", false, "treat a benchmark question without a response as an error")
+	f.StringArrayVar(&o.responses, "responses", nil, "read the system's responses from this `file`, if they are not in the data; they are matched by id; repeatable")
+	f.BoolVar(&o.requireAll, "require-all", false, "treat a question without a response as an error")
 	f.StringToStringVar(&o.judge.With, "with", nil, "a benchmark-specific option, `name=value` (deem list benchmarks); repeatable")
 	f.StringVar(&o.format, "format", "", "the file's format: "+strings.Join(dataset.Formats(), ", ")+" (default: by its name and first bytes)")
 	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, for example question=q,response=output")
@@ -242,10 +244,10 @@ func (o runOptions) check() error {
 	switch {
 	case len(o.data) == 0 && (o.benchmark == nil || len(o.responses) == 0):
 		return usage.Mark(deem.WithHint(errors.New("no data to judge"), "name a file: deem run --data answers.jsonl; or try deem demo"))
-	case o.benchmark == nil && len(o.responses) > 0:
-		return usage.Mark(deem.WithHint(errors.New("--responses goes with a benchmark"), "leave --responses out: a file of items holds the responses too, and --map response=COLUMN names their column"))
-	case o.benchmark == nil && (o.requireAll || len(o.judge.With) > 0):
-		return usage.Errorf("--require-all and --with go with a benchmark, as in deem run locomo")
+	case o.benchmark == nil && o.requireAll && len(o.responses) == 0:
+		return usage.Errorf("--require-all needs responses in a file of their own: --responses FILE")
+	case o.benchmark == nil && len(o.judge.With) > 0:
+		return usage.Errorf("--with needs a benchmark, for example deem run locomo")
 	case o.benchmark != nil && len(o.other) > 0:
 		return usage.Errorf("--other goes with a file of items, and not with a benchmark")
 	case o.benchmark != nil && (o.format != "" || o.mapping != ""):

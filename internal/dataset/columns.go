@@ -22,6 +22,7 @@ func isCanonical(target, column string) bool {
 // column for a part decides for all rows.
 type columns struct {
 	mapping Mapping
+	part    Part
 	fields  []string // additional columns that the judge needs
 
 	bound   map[string]string // part to path, mapped or decided
@@ -52,8 +53,15 @@ func (c *columns) want(column string) bool {
 }
 
 // whole reports whether an object with these keys is an item rather than a wrapper around a
-// list of items: it has a response or a conversation.
+// list of items: it has a response or a conversation, or a question if that is all it needs.
 func (c *columns) whole(keys []string) bool {
+	if c.part == Questions {
+		if path, ok := c.mapping[toQuestion]; ok {
+			at, _ := resolve(path, keys)
+			return at >= 0
+		}
+		return len(c.named(toQuestion, keys)) > 0
+	}
 	if path, ok := c.mapping[toResponse]; ok {
 		at, _ := resolve(path, keys)
 		return at >= 0
@@ -89,6 +97,7 @@ type layout struct {
 
 	id, category, cluster, question, references, response, messages, weight, members slot
 
+	unanswered   bool   // the response is in another file
 	responsePath string // where rows have the response, "" if none had any so far
 
 	fields []fieldSlot // a later one of the same name wins
@@ -249,6 +258,7 @@ func (c *columns) layout(names []string) *layout {
 		weight:     at(toWeight),
 		members:    at(toFields),
 
+		unanswered:   c.part == Questions,
 		responsePath: c.bound[toResponse],
 		fields:       list,
 		ranked:       slices.ContainsFunc(names, isRetrievalColumn),
@@ -265,6 +275,14 @@ func (e ambiguous) Error() string { return string(e) }
 func (c *columns) candidates(target string, names []string) []string {
 	list := c.named(target, names)
 	isAnswer := func(name string) bool { return rows.Plain(name) == rows.Answer }
+	switch {
+	case c.part == Questions && target == toResponse, c.part == Responses && target == toReferences:
+		return nil
+	case c.part == Questions:
+		return list
+	case c.part == Responses && target == toResponse && len(list) == 0 && c.bound[toResponse] == "":
+		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !isAnswer(name) || c.taken(name) })
+	}
 	switch target {
 	case toReferences:
 		// "answer" is a reference only if another column has the response.

@@ -35,8 +35,21 @@ type Source struct {
 	// the items that have them.
 	Fields []string
 
+	Part Part // what the rows contain
+
 	Limit int // the maximum number of items; 0 means all
 }
+
+// A Part says what the rows of a source contain. Questions and responses in two files are
+// joined by their ids, so rows of both must have one.
+type Part int
+
+// The parts.
+const (
+	Whole     Part = iota // whole items
+	Questions             // items without a response; a column "answer" contains the reference
+	Responses             // ids and responses; a column "answer" contains the response
+)
 
 // A Dataset is checked files of items.
 type Dataset struct {
@@ -65,7 +78,7 @@ func open(ctx context.Context, src Source, idLimit int) (*Dataset, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	cols := &columns{mapping: m, bound: map[string]string{}}
+	cols := &columns{mapping: m, part: src.Part, bound: map[string]string{}}
 	for target, path := range m {
 		cols.bound[target] = path
 		cols.missing = append(cols.missing, path)

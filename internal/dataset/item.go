@@ -45,6 +45,8 @@ func (l *layout) item(row *Row) (deem.Item, error) {
 	it.Question = cmp.Or(it.Question, turns.Said("user"))
 	if v, said := l.response.of(row), turns.Said("assistant"); v.form == absent && said != "" {
 		it.Response = said
+	} else if l.unanswered {
+		it.Response = ""
 	} else if v.Missing() {
 		return it, l.noResponse(row)
 	} else {

@@ -85,6 +85,10 @@ func (s *survey) run(ctx context.Context) error {
 			return deem.WithHint(err, "%s", list)
 		}
 	}
+	if s.noID > 0 && s.columns.part != Whole && s.noID == s.items {
+		return deem.WithHint(fmt.Errorf("%s: no id in any row: questions and responses in two files are joined by it (columns here: %s)",
+			Listed(s.files.names), Listed(s.columns.seen)), "say which column holds it: --map id=COLUMN")
+	}
 	if s.noID > 0 && s.noID < s.items {
 		for _, p := range s.numbered {
 			s.problem(p, deem.WithHint(errNoID, "give every row an id, or none"))
@@ -270,8 +274,10 @@ func (s *survey) notes() []string {
 			note("%d of %d items have no %s", n, s.items, what)
 		}
 	}
-	missing(s.noRefs, "reference")
-	missing(s.noText, "question")
+	if s.columns.part != Responses {
+		missing(s.noRefs, "reference")
+		missing(s.noText, "question")
+	}
 	for i, n := range s.perFile {
 		if n == 0 && s.limit == 0 {
 			note("no items in %s", s.files.files[i].name)
