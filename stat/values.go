@@ -55,9 +55,11 @@ func (v *Values) N() int { return v.moments.N() }
 // Moments returns the moments of all values.
 func (v *Values) Moments() Moments { return v.moments }
 
-// Named returns the number of clusters with a name, and Clustered whether one of them has
-// two items, so that intervals must allow for clusters.
-func (v *Values) Named() int      { return len(v.named) }
+// Named returns the number of clusters that have a name.
+func (v *Values) Named() int { return len(v.named) }
+
+// Clustered reports whether a cluster has at least two items, so that intervals must allow
+// for clusters.
 func (v *Values) Clustered() bool { return v.several }
 
 // Score returns the mean of the values. They are shares of yes if share is set.
