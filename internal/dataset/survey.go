@@ -177,11 +177,7 @@ func (s *survey) look(row *Row, l *layout) (*layout, error) {
 
 // located adds the position of a row to an error.
 func located(row *Row, err error) deem.Problem {
-	message := err.Error()
-	if row.element > 0 {
-		message += fmt.Sprintf(" (element %d of the list)", row.element)
-	}
-	return deem.Problem{File: row.File, Line: row.Line, Message: message}
+	return deem.Problem{File: row.File, Line: row.Line, Element: row.element, Message: err.Error()}
 }
 
 // problem adds a problem and keeps the hint of err, if it is the first.

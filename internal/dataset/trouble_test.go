@@ -79,7 +79,7 @@ func TestTrouble(t *testing.T) {
 		{"no comma", "a.json", "[" + ok + ok + "]", dataset.Source{}, `FILE:2: not JSON: found "{\"id\":\"q1\",\"response\":\"r"... where a comma or the end of the list should be`, ""},
 		{"a comma before the end", "a.json", "[" + ok + ",]", dataset.Source{}, `FILE:2: not JSON: found "]" where an object should be`, ""},
 		{"text behind a list", "a.json", "[" + ok + "]\nx", dataset.Source{}, `FILE:3: the list is followed by "x"`, ""},
-		{"elements of one line", "a.json", `[{"response":"r"},{"id":1}]`, dataset.Source{}, "FILE:1: no response (columns here: id) (element 2 of the list)", ""},
+		{"elements of one line", "a.json", `[{"response":"r"},{"id":1}]`, dataset.Source{}, "FILE:1 (element 2): no response (columns here: id)", ""},
 		{"several lists of something", "a.json", `{"a":[{"x":"r"}],"b.c":[{"y":"r"}]}`, dataset.Source{}, "read FILE: the object has several lists of objects: a, b.c", "if they are the items, --map response=COLUMN names the column with the response; otherwise take the list with the items out of it: jq '.[\"a\"]' FILE > part.json"},
 		{"several lists of answers", "a.json", `{"a":[{"question":"q","response":"r"}],"b":[{"question":"q","response":"s"}]}`, dataset.Source{}, "read FILE: several lists answer the same questions: a, b", "take one of them out of it: jq '.[\"a\"]' FILE > part.json"},
 		{
@@ -120,7 +120,7 @@ func TestTrouble(t *testing.T) {
 		{"another column later", "a.jsonl", `{"response":"r","gold":"a"}` + "\n" + `{"response":"r","answer":"b"}`, dataset.Source{}, `FILE:2: column "answer" holds the references here, but "gold" did before`, ""},
 		{"our own name later", "a.jsonl", `{"response":"r","gold":"a"}` + "\n" + `{"response":"r","gold":"a","references":"b"}`, dataset.Source{}, `FILE:2: column "references" holds the references here, but "gold" did before`, ""},
 		{"a column to be quoted", "a.jsonl", `{"bot's output, final":"r"}`, dataset.Source{}, "FILE:1: no response (columns here: bot's output, final)", `say which column holds it: --map 'response="bot'\''s output, final"'`},
-		{"some ids", "a.jsonl", `{"response":"r"}` + "\n" + ok + `{"response":"r"}`, dataset.Source{}, "FILE:1: no id, but other rows have one\nFILE:3: no id, but other rows have one", "give every row an id, or none"},
+		{"some ids", "a.jsonl", `{"response":"r"}` + "\n" + ok + `{"response":"r"}`, dataset.Source{}, "FILE:1: no id, but other rows have one; the same in 1 more place", "give every row an id, or none"},
 		{"an empty id", "a.jsonl", `{"id":"","response":"r"}`, dataset.Source{}, "FILE:1: the id is empty", ""},
 		{"an empty id in a table", "a.csv", "id,response\n,r\n", dataset.Source{}, "FILE:2: the id is empty", ""},
 		{"ids twice", "a.jsonl", ok + `{"id":"q2","response":"r"}` + "\n" + ok, dataset.Source{}, `FILE:3: id "q1" again, first at FILE:1`, "ids must be unique: they tell which items a run has judged already"},
@@ -348,7 +348,8 @@ func TestManyProblems(t *testing.T) {
 	if len(ps.List) != 20 || ps.Total != 160 { // 100 without response, 60 with an id of another
 		t.Errorf("%d of %d problems listed, want 20 of 160", len(ps.List), ps.Total)
 	}
-	if lines := strings.Split(err.Error(), "\n"); len(lines) != 21 || lines[20] != "and 140 more" {
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != 21 || lines[20] != "and 41 more" || !strings.HasSuffix(lines[0], "a.jsonl:1: no response (columns here: id); the same in 99 more places") {
 		t.Errorf("Error() = %s", err)
 	}
 }

@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -170,10 +171,13 @@ func (r *reader) has(part string) {
 
 // spell adds the problems of a lack one by one.
 func (r *reader) spell(part string, l *lack) {
+	listed := 0
 	for _, p := range l.problems.List {
-		r.bad(p.File, p.Line, partHints[part], "%s", p.Message)
+		r.problems.Add(p)
+		r.hint = cmp.Or(r.hint, partHints[part])
+		listed += 1 + p.More
 	}
-	r.problems.Total += l.problems.Total - len(l.problems.List)
+	r.problems.Total += l.problems.Total - listed
 }
 
 // mayLabel reports whether the row has an empty place for a label: a null in JSON is a
