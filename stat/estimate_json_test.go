@@ -2,6 +2,8 @@ package stat_test
 
 import (
 	"encoding/json"
+	"math"
+	"slices"
 	"testing"
 
 	"deem/internal/agreement"
@@ -14,7 +16,9 @@ func TestEstimateJSON(t *testing.T) {
 	var one stat.Clustered
 	one.Add("c", 1, 1)
 	one.Add("c", 0, 1)
-	ppi := agreement.PPIOf(agreement.Confusion{TP: 30, FP: 5, FN: 5, TN: 20}, 50, 100, 0.95)
+	item := agreement.Predicted{Weight: 1, Judge: 1, Truth: math.NaN()}
+	alone := slices.Repeat([]agreement.Predicted{item}, 10)
+	ppi := agreement.Predict(append([]agreement.Predicted{{Weight: 1, Truth: 1, Judge: 1}, {Weight: 1}, {Weight: 1, Judge: 1}, {Weight: 1}}, alone...), 0.95)
 	pearson, err := agreement.Pearson([]float64{1, 2}, []float64{3, 4})
 	if err != nil {
 		t.Fatal(err)
@@ -27,8 +31,8 @@ func TestEstimateJSON(t *testing.T) {
 		{"no data", stat.Proportion(0, 0, stat.DefaultLevel), map[string]any{"value": nil, "lo": nil, "hi": nil, "n": 0.0, "method": "none"}},
 		{"one cluster", one.Score(0.95, false), map[string]any{"value": 0.5, "lo": nil, "hi": nil, "n": 2.0, "clusters": 1.0, "method": "none"}},
 		{"data", stat.Proportion(0, 4, stat.DefaultLevel), map[string]any{"value": 0.0, "lo": 0.0, "n": 4.0, "method": "wilson"}},
-		{"corrected", ppi, map[string]any{"value": ppi.Value, "lo": ppi.Lo, "hi": ppi.Hi, "lambda": ppi.Lambda, "labels": 60.0, "unlabelled": 100.0, "variance": ppi.Variance, "correlation": ppi.Correlation}},
-		{"no labels", agreement.PPIOf(agreement.Confusion{}, 5, 10, 0.95), map[string]any{"value": nil, "lo": nil, "hi": nil, "unlabelled": 10.0}},
+		{"corrected", ppi, map[string]any{"value": ppi.Value, "lo": ppi.Lo, "hi": ppi.Hi, "lambda": ppi.Lambda, "known": 4.0, "items": 14.0, "floor": ppi.Floor}},
+		{"no labels", agreement.Predict(alone, 0.95), map[string]any{"value": nil, "lo": nil, "hi": nil, "items": 10.0}},
 		{"two pairs", pearson, map[string]any{"value": 1.0, "lo": nil, "hi": nil, "p": 1.0}},
 	} {
 		text, err := json.Marshal(tt.value)

@@ -21,7 +21,7 @@ const (
 //
 //	(p + specificity - 1) / (sensitivity + specificity - 1)
 //
-// where p is the share it accepted. Unlike for [PPIIn], the labelled answers need not have
+// where p is the share it accepted. Unlike for [Predict], the labelled answers need not have
 // the same share of right ones: it is enough that the judge's error rates on right and on
 // wrong answers are the same as elsewhere. The price is a wider interval. The labelled
 // items must not be counted among the n. The interval is for the number of independent

@@ -77,7 +77,7 @@ func (w contest) draw(rng *rand.Rand) compare.Pair {
 	}
 	for s := range shares {
 		k := people[s].Corrected()
-		b.Labelled(s, compare.Labelling{Score: k.Quoted(), Influence: k.Influence(), Passes: k.Metric == compare.PassRate, Side: compare.CorrectedSide{Labels: k.PPI.Labels}})
+		b.Labelled(s, compare.Labelling{Score: k.Quoted(), Influence: k.Influence(), Passes: k.Metric == compare.PassRate, Side: compare.CorrectedSide{Labels: k.PPI.Known}})
 	}
 	return b.Comparison().Pairs[0]
 }

@@ -9,18 +9,18 @@ import (
 
 // A judge accepted 2,000 of 3,000 answers. On 200 others that people labelled too, it
 // accepted 15 of 80 wrong ones and rejected 6 of 120 right ones.
-func ExamplePPIOf() {
+func ExamplePredict() {
 	labelled := agreement.Confusion{TP: 114, FN: 6, FP: 15, TN: 65}
 	raw := stat.Proportion(2000, 3000, stat.DefaultLevel)
-	ppi := agreement.PPIOf(labelled, 2000, 3000, 0.95)
+	ppi := agreement.Predict(predicted(labelled, 2000, 3000), 0.95)
 	fmt.Printf("the judge says %.1f%% [%.1f, %.1f]\n", 100*raw.Value, 100*raw.Lo, 100*raw.Hi)
 	fmt.Printf("people would say %.1f%% [%.1f, %.1f]\n", 100*ppi.Value, 100*ppi.Lo, 100*ppi.Hi)
-	more, _ := agreement.MoreLabels(ppi, 0.06)
+	more, _ := ppi.More(0.06)
 	fmt.Printf("%d more labels would make it 6 points wide\n", more)
 	// Output:
 	// the judge says 66.7% [65.0, 68.3]
-	// people would say 61.7% [57.2, 66.2]
-	// 310 more labels would make it 6 points wide
+	// people would say 61.6% [57.0, 66.1]
+	// 326 more labels would make it 6 points wide
 }
 
 func ExampleConfusion() {

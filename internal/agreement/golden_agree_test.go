@@ -32,7 +32,6 @@ func TestGolden(t *testing.T) {
 		"krippendorff_alpha": golden.Of(goldenKrippendorff),
 		"pearson":            golden.Of(goldenPearson),
 		"spearman":           golden.Of(goldenSpearman),
-		"ppi_mean":           golden.Of(goldenPPI),
 	}, golden.Options{Relative: 1e-9, Numeric: true})
 }
 
@@ -331,36 +330,4 @@ func goldenKrippendorff(in struct {
 		}
 	}
 	return got, nil
-}
-
-// One-sided intervals are ends of a two-sided one at another level.
-func goldenPPI(in struct {
-	Y, Yhat     []float64
-	Unlabelled  []float64 `json:"Yhat_unlabeled"`
-	Alpha       float64
-	Alternative string
-	Lambda      *float64 `json:"lam"`
-},
-) (any, error) {
-	level := 1 - in.Alpha
-	if in.Alternative != "two-sided" {
-		level = 1 - 2*in.Alpha
-	}
-	ppi, err := agreement.NewPPI(in.Y, in.Yhat, in.Unlabelled, agreement.PPIOptions{Level: level, Lambda: in.Lambda})
-	zero := 0.0
-	classical, err2 := agreement.NewPPI(in.Y, in.Yhat, in.Unlabelled, agreement.PPIOptions{Level: level, Lambda: &zero})
-	return map[string]any{
-		"pointestimate": ppi.Value, "ci": oneSided(ppi.Estimate, in.Alternative),
-		"classical_ci": oneSided(classical.Estimate, in.Alternative),
-	}, errors.Join(err, err2)
-}
-
-func oneSided(est stat.Estimate, alternative string) []float64 {
-	switch alternative {
-	case "smaller":
-		return []float64{math.Inf(-1), est.Hi}
-	case "larger":
-		return []float64{est.Lo, math.Inf(1)}
-	}
-	return []float64{est.Lo, est.Hi}
 }

@@ -2,6 +2,7 @@ package agreement
 
 import (
 	"math"
+	"sort"
 
 	"deem/stat"
 )
@@ -19,8 +20,14 @@ type Predicted struct {
 	Chance float64
 }
 
-// warnFewKnown says why a prediction has no interval.
-const warnFewKnown = "too few items have both scores: there is no interval"
+// WarnFewLabels warns of a corrected score from few labels.
+const WarnFewLabels = "fewer than 50 labels: the corrected interval may be too narrow"
+
+// The reasons why a corrected score has no interval.
+const (
+	warnNoLabels = "there are no labels to correct with"
+	warnFewKnown = "too few items have both scores: there is no interval"
+)
 
 // A Prediction is the mean of the better scores of all items, estimated from those that are
 // known and from the cheap ones.
@@ -37,6 +44,9 @@ type Prediction struct {
 	// Floor is the standard error that remains if every item has a better score, because the
 	// items are a sample.
 	Floor float64 `json:"floor"`
+
+	// Influence is that of each item on the value, times the weight of all items.
+	Influence []float64 `json:"-"`
 }
 
 // MarshalJSON writes the fields of the estimate and the others.
@@ -62,6 +72,24 @@ func (p Prediction) Width(known int) float64 {
 	return min((p.Hi-p.Lo)*se/p.SE, 1)
 }
 
+// More returns how many more items, drawn like those that have a better score, must get one
+// to make the interval as narrow as width. It returns false if all of them are not enough,
+// because the rest of the width is due to the number of items.
+func (p Prediction) More(width float64) (int, bool) {
+	left := p.Items - p.Known
+	switch {
+	case p.Known == 0 || !(width > 0):
+		return left, false
+	case p.Hi-p.Lo <= width:
+		return 0, true
+	}
+	more := sort.Search(left+1, func(k int) bool { return p.Width(p.Known+k) <= width })
+	if more > left {
+		return left, false
+	}
+	return more, true
+}
+
 // Predict returns prediction-powered inference of the mean of the better scores: their mean
 // over the items that have one, plus lambda times the difference between the mean of the
 // cheap scores over all items and over these. The items with a better score must be drawn at
@@ -83,14 +111,18 @@ func Predict(items []Predicted, level float64) Prediction {
 	p := Prediction{Known: s.known, Items: len(items)}
 	if s.known == 0 {
 		p.Estimate = stat.NoInterval(0.5, 0, level, stat.Unit, warnNoLabels)
-		p.Alone = p.Estimate
+		p.Alone, p.Influence = p.Estimate, make([]float64, len(items))
 		return p
 	}
 	p.Lambda = s.leastVariance()
 	p.Estimate, p.Alone = s.at(p.Lambda, level), s.at(0, level)
-	p.Floor = s.floor(p.Lambda)
 	if p.Hi-p.Lo > p.Alone.Hi-p.Alone.Lo { // The judge is too weak to make up for the weight that it takes to know.
 		p.Estimate, p.Lambda = p.Alone, 0
+	}
+	p.Floor, p.Influence = s.floor(p.Lambda), make([]float64, len(items))
+	for i, it := range items {
+		base, slope := s.influence(it)
+		p.Influence[i] = base + float64(p.Lambda*slope)
 	}
 	return p
 }
@@ -110,8 +142,9 @@ type predictedCluster struct{ weight, known, base, slope, judged float64 }
 
 // predictedSums are the sums over all items.
 type predictedSums struct {
-	known        int
-	items        int
+	known, items int
+	weight       float64 // of the better scores
+	each         float64 // the weight of all items, for one of the better scores
 	all          float64 // the mean of the cheap scores over all items
 	truth, judge float64 // the means of the better and of the cheap scores over the items with both
 	clusters     []predictedCluster
@@ -122,25 +155,16 @@ type predictedSums struct {
 
 func newPredictedSums(items []Predicted) predictedSums {
 	s := predictedSums{binary: true, items: len(items)}
-	weight := func(it Predicted) float64 { // of the better score
-		switch {
-		case math.IsNaN(it.Truth):
-			return 0
-		case it.Chance > 0:
-			return it.Weight / it.Chance
-		}
-		return it.Weight
-	}
-	var total, known, squares float64
+	var total, squares float64
 	for _, it := range items {
 		total += it.Weight
 		s.all += it.Weight * it.Judge
-		w := weight(it)
+		w := it.known()
 		if w == 0 {
 			continue
 		}
 		s.known++
-		known += w
+		s.weight += w
 		squares += w * w
 		s.truth += w * it.Truth
 		s.judge += w * it.Judge
@@ -150,7 +174,8 @@ func newPredictedSums(items []Predicted) predictedSums {
 	if s.known == 0 {
 		return s
 	}
-	s.all, s.truth, s.judge, s.effective = s.all/total, s.truth/known, s.judge/known, known*known/squares
+	s.all, s.truth, s.judge, s.effective = s.all/total, s.truth/s.weight, s.judge/s.weight, s.weight*s.weight/squares
+	s.each = total / s.weight
 	places := map[string]int{}
 	for _, it := range items {
 		at, seen := places[it.Cluster]
@@ -159,17 +184,37 @@ func newPredictedSums(items []Predicted) predictedSums {
 			places[it.Cluster] = at
 			s.clusters = append(s.clusters, predictedCluster{})
 		}
-		c, w := &s.clusters[at], weight(it)
+		c := &s.clusters[at]
 		c.weight += it.Weight
+		c.known += it.known()
 		c.judged += it.Weight * (it.Judge - s.all)
-		c.slope += it.Weight * (it.Judge - s.all)
-		if w > 0 {
-			c.known += w
-			c.base += w * total / known * (it.Truth - s.truth)
-			c.slope -= w * total / known * (it.Judge - s.judge)
-		}
+		base, slope := s.influence(it)
+		c.base += base
+		c.slope += slope
 	}
 	return s
+}
+
+// known returns the weight of the better score, 0 without one.
+func (it Predicted) known() float64 {
+	switch {
+	case math.IsNaN(it.Truth):
+		return 0
+	case it.Chance > 0:
+		return it.Weight / it.Chance
+	}
+	return it.Weight
+}
+
+// influence returns the parts of an item's influence on the mean, times the weight of all
+// items: base + lambda·slope.
+func (s predictedSums) influence(it Predicted) (base, slope float64) {
+	slope = it.Weight * (it.Judge - s.all)
+	if w := it.known() * s.each; w > 0 {
+		base = w * (it.Truth - s.truth)
+		slope -= w * (it.Judge - s.judge)
+	}
+	return base, slope
 }
 
 // leastVariance returns the lambda that makes the sum of the squared influence of clusters
@@ -242,4 +287,33 @@ func (s predictedSums) at(lambda, level float64) stat.Estimate {
 		est = est.Warn(warning)
 	}
 	return est
+}
+
+// cells are a confusion as shares.
+type cells struct {
+	n              float64
+	tp, fp, fn, tn float64
+	truth, judge   float64 // shares of yes
+}
+
+// newCells returns the shares with plus added to each count.
+func newCells(c Confusion, plus float64) cells {
+	n := float64(c.N()) + 4*plus
+	s := cells{
+		n: n, tp: (float64(c.TP) + plus) / n, fp: (float64(c.FP) + plus) / n,
+		fn: (float64(c.FN) + plus) / n, tn: (float64(c.TN) + plus) / n,
+	}
+	// Computed from counts, because sums of shares round: 33 of 50 must be 0.66.
+	s.truth, s.judge = (float64(c.TP+c.FN)+2*plus)/n, (float64(c.TP+c.FP)+2*plus)/n
+	return s
+}
+
+func (s cells) truthVariance() float64 { return float64(s.truth * (1 - s.truth)) }
+
+func (s cells) covariance() float64 { return float64(s.tp*s.tn) - float64(s.fp*s.fn) }
+
+// rectifierVariance returns the variance of truth - lambda·verdict.
+func (s cells) rectifierVariance(lambda float64) float64 {
+	v := s.truthVariance() - float64(2*lambda*s.covariance()) + float64(lambda*lambda*s.judge*(1-s.judge))
+	return max(v, 0)
 }

@@ -206,7 +206,7 @@ func agreesOnUndecided(t *testing.T, run string, want stat.Estimate) {
 	decodeJSON(t, out, &a)
 	var corrected struct {
 		Corrected struct {
-			PPI struct{ Labels, Unlabelled int }
+			PPI struct{ Known, Items int }
 		}
 	}
 	decodeJSON(t, out, &corrected)
@@ -219,8 +219,8 @@ func agreesOnUndecided(t *testing.T, run string, want stat.Estimate) {
 	if c := a.Counts; c.Undecided != 10 || c.Unjudged != 0 || c.Judged != 50 || c.Labelled != 30 || c.Both != 25 || a.All.Agreement.N != 25 {
 		t.Errorf("the counts are %+v, want 25 of 30 labels on decided items and 10 undecided items", c)
 	}
-	if p := corrected.Corrected.PPI; p.Labels != 30 || p.Unlabelled != 30 {
-		t.Errorf("the correction uses %d labels and %d other items, want 30 and 30", p.Labels, p.Unlabelled)
+	if p := corrected.Corrected.PPI; p.Known != 30 || p.Items != 60 {
+		t.Errorf("the correction uses %d labels of %d items, want 30 of 60", p.Known, p.Items)
 	}
 	if text := deemOut(t, "agree", run, "labels.csv", "-v"); !strings.Contains(text, "10 undecided") || !strings.Contains(text, "over decided items") {
 		t.Errorf("agree does not say what its numbers are over:\n%s", text)

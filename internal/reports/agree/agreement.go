@@ -97,9 +97,9 @@ type Scores struct {
 	Spearman *agreement.Correlation `json:"spearman,omitempty"`
 	Kendall  *agreement.Correlation `json:"kendall,omitempty"`
 
-	Raw       *stat.Estimate `json:"raw,omitempty"` // the judge's mean over all judged items; nil if withheld
-	People    stat.Estimate  `json:"people"`        // people's mean over labelled items
-	Corrected *agreement.PPI `json:"ppi,omitempty"` // nil if withheld or if every item is labelled
+	Raw       *stat.Estimate        `json:"raw,omitempty"` // the judge's mean over all judged items; nil if withheld
+	People    stat.Estimate         `json:"people"`        // people's mean over labelled items
+	Corrected *agreement.Prediction `json:"ppi,omitempty"` // nil if withheld or if every item is labelled
 }
 
 // Confidence says how well calibrated the judge's confidence is.
@@ -131,9 +131,9 @@ type Corrected struct {
 	Raw    stat.Estimate `json:"raw"`    // from the judge's verdicts, and the probabilities of undecided items
 	People stat.Estimate `json:"people"` // from people, over the labelled items alone
 
-	PPI         agreement.PPI `json:"ppi"`
-	RoganGladen stat.Estimate `json:"rogan_gladen"` // of the items that people did not label
-	Stratified  stat.Estimate `json:"stratified"`   // by verdict and category
+	PPI         agreement.Prediction `json:"ppi"`
+	RoganGladen stat.Estimate        `json:"rogan_gladen"` // of the items that people did not label; null for labels of a plan
+	Stratified  stat.Estimate        `json:"stratified"`   // by verdict and category
 
 	// Unlabelled is the number of judged items without a label. If it is 0, no correction
 	// is needed.

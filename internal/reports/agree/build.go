@@ -224,8 +224,7 @@ func (b *Builder) scores(withheld bool) *Scores {
 	s.Raw = new(b.scored(true))
 	if len(w.alone) > 0 {
 		w.unmarked = true // The score is the mean of grades, whether or not they have a pass mark.
-		ppi, _ := agreement.PPIOn(w.rated(w.sampleOf(w.both, w.alone)), stat.DefaultLevel)
-		s.Corrected = &ppi
+		s.Corrected = new(agreement.Predict(w.predicted(w.sampleOf(w.both, w.alone)), stat.DefaultLevel))
 	}
 	return s
 }

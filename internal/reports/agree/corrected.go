@@ -56,27 +56,18 @@ func (b *Builder) Corrected() *Corrected {
 	}
 	s := w.sampleOf(w.both, w.alone)
 	k := &Corrected{Raw: b.scored(b.meanScore()), People: w.people(s), Unlabelled: n, Metric: b.metric()}
-	items := w.rated(s)
-	ppi, influence := agreement.PPIOn(items, level)
-	k.PPI = ppi
-	if w.plain() {
-		k.PPI = agreement.PPIOf(c, yes, n, level)
-		if n > 0 {
-			labelled, alone := k.PPI.Influence(c, yes)
-			k.PPI = agreement.PPIIn(w.clusteredBy(labelled, alone), c, yes, n, level)
-			for i, it := range w.both {
-				influence[i] = labelled(it.truth, it.judge)
-			}
-			for i, it := range w.alone {
-				influence[len(w.both)+i] = alone(it.yes)
-			}
-		}
-		k.RoganGladen = agreement.RoganGladenIn(w.clusteredBy(agreement.RoganGladenInfluence(yes, n, c)), yes, n, c, level)
-	} else {
-		k.RoganGladen = stat.NoInterval(0.5, 0, level, stat.Unit, warnCountsOnly)
-	}
+	k.PPI = agreement.Predict(w.predicted(s), level)
+	influence := k.PPI.Influence
 	k.Stratified = w.stratified()
 	k.Mix = w.mix(c, yes, n)
+	switch {
+	case k.Mix.Planned():
+		k.RoganGladen = stat.NoInterval(0.5, 0, level, stat.Unit, warnPlanned)
+	case w.plain():
+		k.RoganGladen = agreement.RoganGladenIn(w.clusteredBy(agreement.RoganGladenInfluence(yes, n, c)), yes, n, c, level)
+	default:
+		k.RoganGladen = stat.NoInterval(0.5, 0, level, stat.Unit, warnCountsOnly)
+	}
 	switch how := w.drawn(); {
 	case n == 0:
 		k.Quote = quotePeople
@@ -102,17 +93,22 @@ func (b *Builder) Corrected() *Corrected {
 	}
 	k.Confusion = c
 	if k.Mix.Differs {
-		k.PPI.Estimate, k.RoganGladen = k.PPI.Warn(WarnSelected), k.RoganGladen.Warn(WarnSelected)
+		k.RoganGladen = k.RoganGladen.Warn(WarnSelected)
 		if w.beyondWeights() {
+			k.PPI.Estimate = k.PPI.Warn(WarnSelected)
 			k.Stratified, k.People = k.Stratified.Warn(WarnSelected), k.People.Warn(WarnSelected)
 		}
 	}
 	if w.o.Width > 0 && k.Quote != "" {
-		k.More = &More{Width: w.o.Width, Now: k.PPI.Hi - k.PPI.Lo, Present: k.PPI.Labels}
-		k.More.Labels, k.More.Enough = agreement.MoreLabels(k.PPI, w.o.Width)
+		k.More = &More{Width: w.o.Width, Now: k.PPI.Hi - k.PPI.Lo, Present: k.PPI.Known}
+		k.More.Labels, k.More.Enough = k.PPI.More(w.o.Width)
 	}
 	return k
 }
+
+// warnPlanned says why labels of a plan do not correct by error rates.
+const warnPlanned = "the labels were drawn by verdict, so the error rates in them are not those of the judge: " +
+	"the stratified score uses their probabilities"
 
 // warnCountsOnly says why a score is not corrected by error rates.
 const warnCountsOnly = "error rates correct counts of yes and no only: this score has weights, grades, several trials or probabilities"
@@ -154,18 +150,18 @@ func (b *Builder) labelledAs(it paired) float64 {
 	return agreement.Number(it.truth)
 }
 
-// rated returns all items with the probability of their label, those with a label first.
-func (b *Builder) rated(s *sample) []agreement.Rated {
-	items := make([]agreement.Rated, 0, len(b.both)+len(b.alone))
+// predicted returns all items with the probability of their label, those with a label first.
+func (b *Builder) predicted(s *sample) []agreement.Predicted {
+	items := make([]agreement.Predicted, 0, len(b.both)+len(b.alone))
 	for i, it := range b.both {
-		r := agreement.Rated{Cluster: it.cluster, Weight: it.traits.weight, Judge: b.judged(it.share, it.judgeScore), People: b.labelledAs(it)}
+		r := agreement.Predicted{Cluster: it.cluster, Weight: it.traits.weight, Judge: b.judged(it.share, it.judgeScore), Truth: b.labelledAs(it)}
 		if w := s.weight[i]; w != r.Weight {
 			r.Chance = r.Weight / w
 		}
 		items = append(items, r)
 	}
 	for _, it := range b.alone {
-		items = append(items, agreement.Rated{Cluster: it.cluster, Weight: it.weight, Judge: b.judged(it.share, it.score), People: math.NaN()})
+		items = append(items, agreement.Predicted{Cluster: it.cluster, Weight: it.weight, Judge: b.judged(it.share, it.score), Truth: math.NaN()})
 	}
 	return items
 }

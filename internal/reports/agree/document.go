@@ -138,7 +138,7 @@ func (p *paper) headline() {
 			words.Comma(h.Unjudged), words.Count(h.Items, "item"), doc.Percent(h.MaxUnjudged))})
 	}
 	if k := p.Corrected; k != nil {
-		about := fmt.Sprintf("%s, %s; the judge alone gives %s", p.quoted(k.Quote), words.Count(k.PPI.Labels, "label"), doc.Percent(k.Raw.Value))
+		about := fmt.Sprintf("%s, %s; the judge alone gives %s", p.quoted(k.Quote), words.Count(k.PPI.Known, "label"), doc.Percent(k.Raw.Value))
 		if k.Quote == "" {
 			about = fmt.Sprintf("not known from these labels; the judge alone gives %s", doc.Percent(k.Raw.Value))
 		}
@@ -367,7 +367,7 @@ func (p *paper) corrected() {
 	}
 	row("raw", k.Raw, k.Raw.N, "verdicts as they are")
 	if k.Unlabelled > 0 {
-		row("PPI++", k.PPI.Estimate, k.PPI.Labels, "corrected by the labels")
+		row("PPI++", k.PPI.Estimate, k.PPI.Known, "corrected by the labels")
 		row("Rogan-Gladen", k.RoganGladen, k.RoganGladen.N, "unlabelled, by error rates")
 		row("stratified", k.Stratified, k.Stratified.N, "by category and verdict")
 	}

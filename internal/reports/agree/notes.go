@@ -104,7 +104,7 @@ func (b *Builder) noteMix(c *Corrected) string {
 	case b.beyondWeights():
 		note += ". No number here corrects for that: label items drawn at random, as --plan does"
 	default:
-		note += ". PPI++ and Rogan-Gladen assume labels drawn at random; all other numbers are weighted by category and verdict, and assume that only within each"
+		note += ". Rogan-Gladen assumes labels drawn at random; all other numbers are weighted by category and verdict, and assume that only within each"
 	}
 	return note
 }
