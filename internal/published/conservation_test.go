@@ -202,3 +202,13 @@ func TestVerdictOnPairIsLast(t *testing.T) {
 		t.Errorf("%d trials: %s, want 2 that are right", s.Trials(), got)
 	}
 }
+
+// Verdicts are recognised by these names of columns, too, in any spelling.
+func TestVerdictNames(t *testing.T) {
+	for _, name := range []string{"Acceptable?", "is_acceptable", "original_verdict", "Original Label"} {
+		text := strings.ReplaceAll("["+row1+","+row2+","+row3+"]", `"correct"`, fmt.Sprintf("%q", name))
+		if got, want := sum(open(t, "a.json", text, published.Source{})), "3 items, score 2.000000"; got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
