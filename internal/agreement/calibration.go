@@ -28,7 +28,8 @@ type Bin struct {
 	Hi float64 `json:"hi"`
 	N  int     `json:"n"`
 
-	// Confidence is the mean probability.
+	// Share is the part of all weight that is in the bin, and Confidence its mean probability.
+	Share      float64 `json:"share"`
 	Confidence float64 `json:"confidence"`
 
 	// Observed is the share of true outcomes, with Wilson's interval at level 0.95.
@@ -38,10 +39,12 @@ type Bin struct {
 // gap returns the difference between the stated probability and the observed share.
 func (b Bin) gap() float64 { return math.Abs(b.Observed.Value - b.Confidence) }
 
-// Reliability returns the non-empty bins in order: the reliability curve. It returns an
-// error if the lists differ in length or a probability is outside [0, 1].
-func Reliability(probs []float64, truth []bool, b Binning) ([]Bin, error) {
-	if err := checkProbs(probs, truth); err != nil {
+// Reliability returns the non-empty bins in order: the reliability curve. Weights may be nil.
+// It returns an error if the lists differ in length, a probability is outside [0, 1], or a
+// weight is not positive.
+func Reliability(probs []float64, truth []bool, weights []float64, b Binning) ([]Bin, error) {
+	weight, err := checkProbs(probs, truth, weights)
+	if err != nil {
 		return nil, err
 	}
 	cuts := slices.Sorted(slices.Values(b.Cuts))
@@ -55,25 +58,23 @@ func Reliability(probs []float64, truth []bool, b Binning) ([]Bin, error) {
 		}
 	}
 	ends := slices.Concat([]float64{0}, cuts, []float64{1})
-	n, hits := make([]int, len(cuts)+1), make([]int, len(cuts)+1)
-	sums := make([]exact, len(cuts)+1)
+	stated, came := make([]stat.Moments, len(cuts)+1), make([]stat.Moments, len(cuts)+1)
+	var all stat.Moments
 	for i, p := range probs {
 		k, exactly := slices.BinarySearch(cuts, p)
 		for b.LowerEnds && exactly && k < len(cuts) && cuts[k] == p {
 			k++
 		}
-		n[k]++
-		sums[k].add(p)
-		if truth[i] {
-			hits[k]++
-		}
+		stated[k].Add(p, weight(i))
+		came[k].Add(Number(truth[i]), weight(i))
+		all.Add(p, weight(i))
 	}
 	var bins []Bin
-	for k := range n {
-		if n[k] > 0 {
+	for k, m := range stated {
+		if m.N() > 0 {
 			bins = append(bins, Bin{
-				Lo: ends[k], Hi: ends[k+1], N: n[k],
-				Confidence: sums[k].float() / float64(n[k]), Observed: stat.Proportion(hits[k], n[k], stat.DefaultLevel),
+				Lo: ends[k], Hi: ends[k+1], N: m.N(), Share: m.Weight() / all.Weight(),
+				Confidence: m.Mean(), Observed: stat.WeightedProportion(came[k], stat.DefaultLevel),
 			})
 		}
 	}
@@ -89,23 +90,23 @@ type CalibrationError struct {
 	N       int     `json:"n"`
 }
 
-// ECE returns the expected calibration error and related measures. It returns an error if
-// the lists are empty, differ in length, or contain a probability outside [0, 1].
+// ECE returns the expected calibration error and related measures. Weights may be nil. It
+// returns an error if the lists are empty, differ in length, or contain a probability outside
+// [0, 1] or a weight that is not positive.
 //
 // Source: M. P. Naeini, G. F. Cooper and M. Hauskrecht, "Obtaining well calibrated
 // probabilities using Bayesian binning", AAAI 2015. Chance alone makes the gaps of bins
 // with few items large, so it is never 0 in practice and shrinks with n; two values are
 // comparable only with the same bins and a similar number of items.
-func ECE(probs []float64, truth []bool, b Binning) (CalibrationError, error) {
-	bins, err := Reliability(probs, truth, b)
+func ECE(probs []float64, truth []bool, weights []float64, b Binning) (CalibrationError, error) {
+	bins, err := Reliability(probs, truth, weights, b)
 	if err != nil {
 		return CalibrationError{}, err
 	}
 	c := CalibrationError{N: len(probs)}
 	for _, bin := range bins {
-		weight := float64(bin.N) / float64(c.N)
-		c.Mean += float64(weight * bin.gap()) // not fused; see wilson
-		c.RMS += float64(weight * bin.gap() * bin.gap())
+		c.Mean += float64(bin.Share * bin.gap()) // not fused; see wilson
+		c.RMS += float64(bin.Share * bin.gap() * bin.gap())
 		c.Largest = max(c.Largest, bin.gap())
 	}
 	c.RMS = math.Sqrt(c.RMS)
@@ -114,29 +115,39 @@ func ECE(probs []float64, truth []bool, b Binning) (CalibrationError, error) {
 
 // Brier returns the mean squared difference of probability and truth: 0 is perfect, and a
 // constant 0.5 scores 0.25 (Brier 1950). Errors are those of [ECE].
-func Brier(probs []float64, truth []bool) (float64, error) {
-	if err := checkProbs(probs, truth); err != nil {
+func Brier(probs []float64, truth []bool, weights []float64) (float64, error) {
+	weight, err := checkProbs(probs, truth, weights)
+	if err != nil {
 		return 0, err
 	}
-	var sum exact
+	var squares stat.Moments
 	for i, p := range probs {
 		d := p - Number(truth[i])
-		sum.add(d * d)
+		squares.Add(d*d, weight(i))
 	}
-	return sum.float() / float64(len(probs)), nil
+	return squares.Mean(), nil
 }
 
-func checkProbs(probs []float64, truth []bool) error {
-	if len(probs) != len(truth) {
-		return fmt.Errorf("%d probabilities cannot be compared with %d outcomes", len(probs), len(truth))
+// checkProbs returns the weight of each probability.
+func checkProbs(probs []float64, truth []bool, weights []float64) (func(i int) float64, error) {
+	if len(probs) != len(truth) || weights != nil && len(weights) != len(probs) {
+		return nil, fmt.Errorf("%d probabilities, %d outcomes and %d weights do not match", len(probs), len(truth), len(weights))
 	}
 	if len(probs) == 0 {
-		return errors.New("there are no probabilities")
+		return nil, errors.New("there are no probabilities")
 	}
 	for i, p := range probs {
 		if !(p >= 0 && p <= 1) {
-			return fmt.Errorf("probability %d is %v, which is not between 0 and 1", i+1, p)
+			return nil, fmt.Errorf("probability %d is %v, which is not between 0 and 1", i+1, p)
+		}
+		if weights != nil && !(weights[i] > 0 && weights[i] <= maxSize) {
+			return nil, fmt.Errorf("weight %d is %v, which is not usable", i+1, weights[i])
 		}
 	}
-	return nil
+	return func(i int) float64 {
+		if weights == nil {
+			return 1
+		}
+		return weights[i]
+	}, nil
 }

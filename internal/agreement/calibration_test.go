@@ -27,7 +27,7 @@ func TestReliability(t *testing.T) {
 			Count:     rapid.IntRange(-1, 20).Draw(t, "count"),
 			LowerEnds: rapid.Bool().Draw(t, "lower"),
 		}
-		bins, err := agreement.Reliability(probs, truth, b)
+		bins, err := agreement.Reliability(probs, truth, nil, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestReliability(t *testing.T) {
 		if n != len(probs) {
 			t.Errorf("%d of %d probabilities are in bins", n, len(probs))
 		}
-		c, err := agreement.ECE(probs, truth, b)
+		c, err := agreement.ECE(probs, truth, nil, b)
 		if err != nil || !(0 <= c.Mean && c.Mean <= c.RMS+1e-12 && c.RMS <= c.Largest+1e-12 && c.Largest <= 1) {
 			t.Errorf("ECE = %+v, %v, want mean <= root mean square <= largest", c, err)
 		}
@@ -52,7 +52,7 @@ func TestReliability(t *testing.T) {
 func TestReliabilityEnds(t *testing.T) {
 	probs, truth := []float64{0, 0.2, 0.4, 1}, []bool{false, false, true, true}
 	for lower, want := range map[bool][]int{false: {2, 1, 1}, true: {1, 1, 1, 1}} {
-		bins, err := agreement.Reliability(probs, truth, agreement.Binning{Count: 5, LowerEnds: lower})
+		bins, err := agreement.Reliability(probs, truth, nil, agreement.Binning{Count: 5, LowerEnds: lower})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,8 +74,8 @@ func TestCalibrationErrors(t *testing.T) {
 		"empty": {}, "lengths": {[]float64{0.5}, nil}, "above 1": {[]float64{1.5}, []bool{true}},
 		"below 0": {[]float64{-0.1}, []bool{true}}, "NaN": {[]float64{math.NaN()}, []bool{true}},
 	} {
-		_, err := agreement.ECE(in.probs, in.truth, agreement.Binning{})
-		_, err2 := agreement.Brier(in.probs, in.truth)
+		_, err := agreement.ECE(in.probs, in.truth, nil, agreement.Binning{})
+		_, err2 := agreement.Brier(in.probs, in.truth, nil)
 		if err == nil || err2 == nil {
 			t.Errorf("%s: errors %v, %v, want both", name, err, err2)
 		}

@@ -83,10 +83,10 @@ func FuzzPairs(f *testing.F) {
 		if est, err := agreement.AUROC(x, truth, y); err == nil && (known(est) != "" || est.Lo < 0 || est.Hi > 1) {
 			t.Errorf("AUROC(%v, %v, %v) = %+v: %s", x, truth, y, est, known(est))
 		}
-		if e, err := agreement.ECE(x, truth, agreement.Binning{Count: int(bits)}); err == nil && !(e.Mean >= 0 && e.Mean <= e.Largest+1e-12 && e.Largest <= 1+1e-12 && e.RMS <= 1+1e-12) {
+		if e, err := agreement.ECE(x, truth, nil, agreement.Binning{Count: int(bits)}); err == nil && !(e.Mean >= 0 && e.Mean <= e.Largest+1e-12 && e.Largest <= 1+1e-12 && e.RMS <= 1+1e-12) {
 			t.Errorf("ECE(%v, %v) = %+v", x, truth, e)
 		}
-		if b, err := agreement.Brier(x, truth); err == nil && !(b >= 0 && b <= 1) {
+		if b, err := agreement.Brier(x, truth, nil); err == nil && !(b >= 0 && b <= 1) {
 			t.Errorf("Brier(%v, %v) = %v", x, truth, b)
 		}
 		checkRatings(t, x, y)

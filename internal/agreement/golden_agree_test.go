@@ -88,7 +88,7 @@ func goldenAUROC(in scored) (any, error) {
 }
 
 func goldenLosses(in scored) (any, error) {
-	brier, err := agreement.Brier(in.YProb, bools(in.YTrue))
+	brier, err := agreement.Brier(in.YProb, bools(in.YTrue), nil)
 	return map[string]any{"brier": brier}, err
 }
 
@@ -105,7 +105,7 @@ func goldenCurve(in scored) (any, error) {
 }
 
 func goldenBins(in scored, b agreement.Binning) (any, error) {
-	bins, err := agreement.Reliability(in.YProb, bools(in.YTrue), b)
+	bins, err := agreement.Reliability(in.YProb, bools(in.YTrue), nil, b)
 	var observed, confidence []float64
 	for _, bin := range bins {
 		observed = append(observed, bin.Observed.Value)
@@ -185,8 +185,8 @@ func goldenECE(in struct {
 },
 ) (any, error) {
 	truth := bools(in.Labels)
-	torch, err := agreement.ECE(in.Probs, truth, agreement.Binning{Cuts: in.Edges[1:], LowerEnds: true})
-	width, err2 := agreement.ECE(in.Probs, truth, agreement.Binning{Count: in.NBins})
+	torch, err := agreement.ECE(in.Probs, truth, nil, agreement.Binning{Cuts: in.Edges[1:], LowerEnds: true})
+	width, err2 := agreement.ECE(in.Probs, truth, nil, agreement.Binning{Count: in.NBins})
 	return map[string]any{
 		"torchmetrics_l1": torch.Mean, "torchmetrics_l2": torch.RMS, "torchmetrics_max": torch.Largest,
 		"vercal_ece": width.Mean,

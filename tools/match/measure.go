@@ -39,7 +39,7 @@ func figure(name string, scored []Scored, right []bool) (Figure, error) {
 	}
 	drawn := make([]bool, len(probs))
 	f := Figure{Name: name, N: len(probs), At95: Coverage(probs, right, .95), At97: Coverage(probs, right, .97)}
-	ece, err := agreement.ECE(probs, right, agreement.Binning{})
+	ece, err := agreement.ECE(probs, right, nil, agreement.Binning{})
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", name, err)
 	}
@@ -49,7 +49,7 @@ func figure(name string, scored []Scored, right []bool) (Figure, error) {
 		for i, p := range probs {
 			drawn[i] = draw.Float64() < p
 		}
-		ece, err := agreement.ECE(probs, drawn, agreement.Binning{})
+		ece, err := agreement.ECE(probs, drawn, nil, agreement.Binning{})
 		if err != nil {
 			return f, err
 		}

@@ -92,24 +92,26 @@ func (b *Builder) categories() []Measures {
 	return rows
 }
 
-// confidence returns the calibration of the judge's confidence.
+// confidence returns the calibration of the judge's confidence. A label counts with the weight
+// of the items that it represents.
 func (b *Builder) confidence() *Confidence {
-	var probs []float64
+	s := b.sampleOf(b.both, b.alone)
+	var probs, weights []float64
 	var right []bool
-	for _, it := range b.both {
+	for i, it := range b.both {
 		if it.confidence >= 0 {
-			probs, right = append(probs, it.confidence), append(right, it.judge == it.truth)
+			probs, right, weights = append(probs, it.confidence), append(right, it.judge == it.truth), append(weights, s.weight[i])
 		}
 	}
-	bins, err := agreement.Reliability(probs, right, agreement.Binning{})
+	bins, err := agreement.Reliability(probs, right, weights, agreement.Binning{})
 	if err != nil || len(probs) == 0 {
 		return nil
 	}
 	c := &Confidence{N: len(probs), Bins: bins}
 	// The lists satisfy the requirements of Reliability, so these return no error either.
-	c.ECE, _ = agreement.ECE(probs, right, agreement.Binning{})
-	c.Brier, _ = agreement.Brier(probs, right)
-	if area, err := agreement.AUROC(probs, right, nil); err == nil {
+	c.ECE, _ = agreement.ECE(probs, right, weights, agreement.Binning{})
+	c.Brier, _ = agreement.Brier(probs, right, weights)
+	if area, err := agreement.AUROC(probs, right, weights); err == nil {
 		c.AUROC = &area
 	}
 	return c
@@ -205,11 +207,11 @@ func (b *Builder) scores(withheld bool) *Scores {
 		return nil
 	}
 	w := b.whole()
-	both := slices.Clone(w.both)
+	drawn := w.sampleOf(w.both, w.alone)
 	var y, yhat []float64
 	var people stat.Clustered
-	for _, it := range both {
-		people.Add(it.cluster, it.score, it.traits.weight)
+	for i, it := range w.both {
+		people.Add(it.cluster, it.score, drawn.weight[i])
 		if !it.undecided {
 			y, yhat = append(y, it.score), append(yhat, it.judgeScore)
 		}
@@ -224,7 +226,7 @@ func (b *Builder) scores(withheld bool) *Scores {
 	s.Raw = new(b.scored(true))
 	if len(w.alone) > 0 {
 		w.unmarked = true // The score is the mean of grades, whether or not they have a pass mark.
-		s.Corrected = new(agreement.Predict(w.predicted(w.sampleOf(w.both, w.alone)), stat.DefaultLevel))
+		s.Corrected = new(agreement.Predict(w.predicted(drawn), stat.DefaultLevel))
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package agree_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem/internal/reports/agree"
+	"deem/stat"
 )
 
 // TestDraw checks that a draw has the requested number of items, each once and unlabelled,
@@ -116,4 +118,61 @@ func number(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// Labels of a plan that takes all of the rare verdicts say what labels of all items say about
+// calibration, because each counts with the items that it represents. Error rates do not
+// correct them.
+func TestPlanWeightsCalibration(t *testing.T) {
+	rng := rand.New(rand.NewPCG(40, 4))
+	const items, labels, draws = 1200, 140, 40
+	pairs := make([]agree.Pair, items)
+	truths := make([]agree.Truth, items)
+	from := make([]agree.Candidate, items)
+	for i := range pairs {
+		yes := i%50 > 0
+		right := rng.Float64() < 0.97
+		if !yes {
+			right = rng.Float64() < 0.5
+		}
+		pairs[i] = item(i, fmt.Sprint(i%8), yes)
+		sure := 0.5 + rng.Float64()/2
+		if right {
+			sure = 0.8 + rng.Float64()/5
+		}
+		pairs[i].Verdict.Confidence = &sure
+		truths[i] = agree.Truth{Yes: yes == right, Score: float64(number(yes == right))}
+		from[i] = agree.Candidate{Category: pairs[i].Item.Category, Yes: yes}
+	}
+	o := options()
+	o.Draws = 2
+	all := slices.Clone(pairs)
+	for i := range all {
+		all[i].Truth = &truths[i]
+	}
+	want := build(o, all).Agreement().Confidence
+	brier, area, held := 0.0, 0.0, 0
+	for seed := range uint64(draws) {
+		drawn := slices.Clone(pairs)
+		for _, c := range agree.DrawStrata(from, labels, seed) {
+			truth := truths[c.Place]
+			truth.Stratum, truth.Of, truth.Probability = fmt.Sprint("plan-", c.Stratum), c.Of, float64(c.Drawn)/float64(c.Of)
+			drawn[c.Place].Truth = &truth
+		}
+		a := build(o, drawn).Agreement()
+		if k := a.Corrected; k.Mix.Drawn != "plan" || k.RoganGladen.Method != stat.MethodNone || k.RoganGladen.N != 0 {
+			t.Fatalf("drawn by %q, Rogan-Gladen %+v: want a plan, and no correction by error rates", k.Mix.Drawn, k.RoganGladen)
+		}
+		brier += a.Confidence.Brier / draws
+		if a.Confidence.AUROC == nil { // Too few errors were drawn.
+			continue
+		}
+		area += a.Confidence.AUROC.Value
+		held++
+	}
+	area /= float64(held)
+	t.Logf("Brier %.4f, and %.4f by plans; area %.3f, and %.3f", want.Brier, brier, want.AUROC.Value, area)
+	if math.Abs(brier/want.Brier-1) > 0.1 || math.Abs(area-want.AUROC.Value) > 0.05 || held < draws/2 {
+		t.Errorf("plans give a Brier score of %.4f and an area of %.3f, and labels of all items %.4f and %.3f", brier, area, want.Brier, want.AUROC.Value)
+	}
 }

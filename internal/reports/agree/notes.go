@@ -87,9 +87,9 @@ func (b *Builder) noteMix(c *Corrected) string {
 	note := ""
 	switch drawing(c.Mix.Drawn) {
 	case byPlan:
-		note = "labels were drawn by a plan, at random within each category and verdict; every number here is weighted accordingly"
+		note = "labels were drawn by a plan, at random within each category and verdict; scores, agreement, error rates and calibration are weighted accordingly"
 	case byProbability:
-		note = "labels were drawn by a plan for another judge; every number here is weighted by its probabilities"
+		note = "labels were drawn by a plan for another judge; scores, agreement, error rates and calibration are weighted by its probabilities"
 	}
 	if len(same) > 0 && len(other) == 0 {
 		return doc.Join("; ", note, "no sign of selection in "+words.And(same))

@@ -242,6 +242,6 @@ func (s *Server) confidence(ctx context.Context, run store.Run, conf *report.Con
 	if len(sure) == 0 { // The labelled items are unjudged or have no confidence, or people are evenly split.
 		return newConfidenceChart(conf, nil), nil
 	}
-	bins, err := agreement.Reliability(sure, right, agreement.Binning{})
+	bins, err := agreement.Reliability(sure, right, nil, agreement.Binning{})
 	return newConfidenceChart(conf, bins), err
 }
