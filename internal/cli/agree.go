@@ -209,7 +209,7 @@ func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeO
 // file.
 func noRunOrFile(name string, err error) error {
 	if strings.ContainsAny(name, "./") {
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s is neither a file nor a run", name), "a run is an id, its beginning, last or last~1; deem list runs shows them"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s is neither a file nor a run", name), "a run is an id, its beginning, last or last~1; deem runs shows them"))
 	}
 	return err
 }

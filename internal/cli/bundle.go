@@ -125,7 +125,7 @@ func (s *runSources) Run(ctx context.Context, ref string) (store.Run, error) {
 	if err != nil {
 		return store.Run{}, err
 	}
-	run, err := st.Run(ctx, ref)
+	run, err := store.Find(ctx, st, ref)
 	if err != nil {
 		return run, err
 	}

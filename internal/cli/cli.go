@@ -23,6 +23,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/doc"
 	"deem/internal/run"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
@@ -181,13 +182,23 @@ func (a *app) root() *cobra.Command {
 	})
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help(a.out, cmd, a.helpAll) })
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(
-		a.observed(a.runCommand()), hiding(a.planCommand(), "queue", "record", "yes", "dry-run"), a.reportCommand(), a.showCommand(), a.listCommand(),
-		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
-		hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.compareCommand(), a.retrievalCommand(), a.agreeCommand(), a.bridgeCommand(), a.labelsCommand(), a.labelCommand(), a.cascadeCommand(),
-		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(), a.migrateCommand(),
-		a.workerCommand(), a.queueCommand(), a.claimsCommand(), a.runsCommand(), a.rmCommand(), a.tagCommand(), a.renameCommand(),
-	)
+	add := func(title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: title, Title: title})
+		for _, cmd := range commands {
+			cmd.GroupID = title
+		}
+		root.AddCommand(commands...)
+	}
+	add("JUDGE", a.demoCommand(), a.observed(a.runCommand()), hiding(a.planCommand(), "queue", "record", "yes", "dry-run"),
+		a.runsCommand(), a.reportCommand(), a.showCommand(), a.retrievalCommand(), a.cascadeCommand(), a.listCommand())
+	add("COMPARE", a.compareCommand(), a.agreeCommand(), a.bridgeCommand())
+	add("CHECK OTHERS", a.observed(a.rejudgeCommand()), a.claimsCommand(), a.verifyCommand(), a.observed(a.probeCommand()))
+	add("LABEL", a.labelCommand(), a.labelsCommand(), a.tagCommand(), a.renameCommand(), a.rmCommand())
+	add("SHARE", a.exportCommand(), a.serveCommand(), hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.keygenCommand())
+	add("OPERATE", a.initCommand(), a.doctorCommand(), a.budgetCommand(), a.workerCommand(), a.queueCommand(), a.migrateCommand(),
+		a.manCommand(), a.versionCommand())
+	root.SetHelpCommandGroupID("OPERATE")
+	root.SetCompletionCommandGroupID("OPERATE")
 	rejectUnknownHelp(root)
 	a.completeValues(root)
 	return root
@@ -360,7 +371,12 @@ func help(w io.Writer, cmd *cobra.Command, all bool) {
 	if text == "" {
 		text = cmd.Short
 	}
-	fmt.Fprintf(w, "%s\n\n%s\n", cmd.UseLine(), text)
+	text, exits, _ := strings.Cut(text, "\nEXIT STATUS\n")
+	fmt.Fprintf(w, "%s\n\n%s\n", cmd.UseLine(), strings.TrimSpace(text))
+	for _, g := range cmd.Groups() {
+		section(w, g.Title, commandsOf(cmd, g.ID))
+	}
+	section(w, "EXIT STATUS", exits)
 	rest := pflag.NewFlagSet("", pflag.ContinueOnError)
 	count := 0
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
@@ -370,12 +386,27 @@ func help(w io.Writer, cmd *cobra.Command, all bool) {
 		}
 	})
 	if count < manyFlags {
-		section(w, "FLAGS", flagUsages(rest))
+		section(w, "FLAGS", flagUsages(rest, flagWidth))
 	} else {
 		groupedFlags(w, cmd, rest, all)
 	}
-	section(w, "COMMON FLAGS", flagUsages(cmd.Root().PersistentFlags()))
+	width := flagWidth
+	if !cmd.HasParent() {
+		width = doc.DefaultWidth
+	}
+	section(w, "COMMON FLAGS", flagUsages(cmd.Root().PersistentFlags(), width))
 	section(w, "EXAMPLE", cmd.Example)
+}
+
+// commandsOf lists the commands of a group in alphabetical order.
+func commandsOf(root *cobra.Command, group string) string {
+	var b strings.Builder
+	for _, cmd := range root.Commands() {
+		if cmd.GroupID == group && cmd.IsAvailableCommand() {
+			fmt.Fprintf(&b, "  %-*s  %s\n", cmd.NamePadding(), cmd.Name(), cmd.Short)
+		}
+	}
+	return b.String()
 }
 
 // groupedFlags prints the flags that only this command has, then those of "deem run" in
@@ -392,7 +423,7 @@ func groupedFlags(w io.Writer, cmd *cobra.Command, flags *pflag.FlagSet, all boo
 				grouped[f.Name] = true
 			}
 		})
-		section(w, "FLAGS", flagUsages(own))
+		section(w, "FLAGS", flagUsages(own, flagWidth))
 	}
 	for _, g := range flagGroups {
 		set := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -402,7 +433,7 @@ func groupedFlags(w io.Writer, cmd *cobra.Command, flags *pflag.FlagSet, all boo
 				grouped[name] = true
 			}
 		}
-		section(w, g.title, flagUsages(set))
+		section(w, g.title, flagUsages(set, flagWidth))
 	}
 	more := pflag.NewFlagSet("", pflag.ContinueOnError)
 	count := 0
@@ -413,21 +444,25 @@ func groupedFlags(w io.Writer, cmd *cobra.Command, flags *pflag.FlagSet, all boo
 		}
 	})
 	if all {
-		section(w, "MORE FLAGS", flagUsages(more))
+		section(w, "MORE FLAGS", flagUsages(more, flagWidth))
 	} else {
 		fmt.Fprintf(w, "\n%d more flags: %s --help-all\n", count, cmd.CommandPath())
 	}
 }
 
+// flagWidth is the width of the flags of a command, so that those of "deem run" take two
+// screens.
+const flagWidth = 100
+
 // flagUsages lists flags in the order of their declaration: the most important come first.
-func flagUsages(fs *pflag.FlagSet) string {
+func flagUsages(fs *pflag.FlagSet, width int) string {
 	fs.SortFlags = false
 	fs.VisitAll(func(f *pflag.Flag) {
 		if f.DefValue == "[]" && f.Value.Type() == "stringToString" {
 			f.DefValue = "" // pflag would print it
 		}
 	})
-	return fs.FlagUsagesWrapped(100)
+	return fs.FlagUsagesWrapped(width)
 }
 
 func section(w io.Writer, title, text string) {
@@ -436,31 +471,14 @@ func section(w io.Writer, title, text string) {
 	}
 }
 
-const rootHelp = `deem is an LLM-as-judge evaluation tool. Give it your system's answers; it grades
-each one, and reports the score with its confidence interval and the number of
-items that could not be judged.
+const rootHelp = `deem is an LLM-as-judge evaluation tool. Give it your system's answers; it
+grades each one, and reports the score with its confidence interval and the
+number of items that could not be judged.
 
-COMMANDS
-  deem demo     judge a bundled example offline       deem run      judge a dataset
-  deem plan     estimate calls, cost and time         deem lock     fix in advance what will be judged
-  deem report   show the results of a run             deem show     one item: prompt, reply, verdict
-  deem compare  compare runs item by item             deem rejudge  check and rescore published results
-  deem agree    compare a judge with human labels     deem labels   store human labels
-  deem bridge   carry scores over to a new judge      deem label    label items in the terminal
-  deem runs     release reserved money
-  deem claims   check a table of percentages          deem version  print the version
-  deem probe    stress-test a judge                   deem cascade  cheap judges first, with a guarantee
-  deem export   write a run in another format         deem verify   check a run file
-  deem list     benchmarks, judges, runs, ...         deem keygen   keys to sign run files with
-  deem init     write a deem.yaml                     deem doctor   check store, keys and model
-  deem serve    web page and HTTP API                 deem worker   judge for a shared database
-  deem queue    runs that workers judge               deem migrate-store  copy runs into another database
-  deem rename   give a run a name; also deem tag      deem rm       delete runs
-  deem retrieval  score ranked lists of documents
-  deem completion SHELL, deem help COMMAND, deem COMMAND --help-all
-
-Start with "deem demo", then "deem run --data answers.jsonl".
+Start with "deem demo", then "deem run --data answers.jsonl". Every command has
+--help, and those with many flags --help-all.
 
 EXIT STATUS
-  0 done   1 error   2 wrong usage or input   3 done, but too many items unjudged
-  4 a gate failed   130 interrupted: finished items are saved; the same command resumes`
+  0 done   1 error   2 wrong usage or input
+  3 done, but too many items unjudged   4 a gate failed
+  130 interrupted: finished items are saved; the same command resumes`

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +35,7 @@ const listHelp = `List benchmarks, judges, models, formats, runs or schemas.
   deem list judges       the usual judges, what each decides and sees; --all lists every judge
   deem list models       providers, and the models for tests
   deem list formats      file formats, and the columns that are recognised
-  deem list runs         runs in the database; the first is "last", the second "last~1"
+  deem list runs         the same as deem runs
   deem list schemas      the JSON Schemas of judges and of deem.yaml; with --json, all of them
 
 EXIT STATUS
@@ -68,7 +70,7 @@ func (a *app) listCommand() *cobra.Command {
 			}
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "runs: include runs over probes and runs without a record, which \"last\" does not count; judges: list every judge, those of benchmarks and text metrics too; benchmarks: show judges, readings and options")
+	cmd.Flags().BoolVar(&all, "all", false, "runs: include those that \"last\" does not count; judges: list every judge, those of benchmarks and text metrics too; benchmarks: show judges, readings and options")
 	return cmd
 }
 
@@ -225,38 +227,29 @@ func (a *app) listRuns(ctx context.Context, all bool) error {
 		return writeJSON(a.out, runs)
 	}
 	if others > 0 {
-		a.say("%s over probes or without a record: deem list runs --all", words.Count(others, "run"))
+		a.say("not listed: %s over probes or without a verdict (deem runs --all)", words.Count(others, "run"))
 	}
 	if len(runs) == 0 {
 		a.say("there is no run yet; start one with deem run")
 		return nil
 	}
-	t := doc.Table{Columns: []doc.Column{
-		doc.Col("run"), doc.Est("score [95%]"), doc.Num("items"), doc.Col("system"), doc.Col("judge"),
-	}}
+	var list []listedRun
 	for _, run := range runs[:min(len(runs), listedRuns)] {
-		found, err := reports.Of(ctx, st, run, reports.Options{MaxUnjudged: report.DefaultMaxUnjudged})
+		l, err := listed(ctx, st, run)
 		if err != nil {
 			return err
 		}
-		score := doc.T(doc.Absent(found.Report.Hold != nil))
-		if m := found.Report.Metrics; len(m) > 0 && m[0].Judged != nil {
-			score = doc.T(doc.Share(*m[0].Judged))
-		}
-		_, model, _ := strings.Cut(run.Model, ":")
-		who := doc.Join(" ", run.Judge.Name, cmp.Or(model, run.Model))
-		what := cmp.Or(doc.Join(", ", run.About.Name, reports.SettingsOf(run.Spec).System), reports.FileName(run))
-		items := words.Comma(run.Records)
-		if run.State != store.Done {
-			items += " of " + words.Comma(run.Dataset.Items*run.Trials)
-		}
-		t.Rows = append(t.Rows, []doc.Cell{
-			doc.T(run.ID), score, doc.T(items), doc.T(doc.Clip(doc.Join(" ", what, strings.Join(run.About.Tags, " ")), 22)), doc.T(doc.Clip(who, 22)),
-		})
+		list = append(list, l)
 	}
+	t := tableOf(list)
 	blocks := []doc.Block{t}
+	for _, l := range list {
+		if l.names != "" {
+			blocks = append(blocks, doc.Paragraph{Text: l.id + ": " + l.names})
+		}
+	}
 	if more := len(runs) - listedRuns; more > 0 {
-		blocks = append(blocks, doc.Paragraph{Text: fmt.Sprintf("and %s earlier; deem list runs --json lists all", words.Count(more, "run"))})
+		blocks = append(blocks, doc.Paragraph{Text: fmt.Sprintf("and %s earlier; deem runs --json lists all", words.Count(more, "run"))})
 	}
 	d := &doc.Document{}
 	d.Add(doc.Section{ID: "runs", Blocks: blocks})
@@ -266,3 +259,85 @@ func (a *app) listRuns(ctx context.Context, all bool) error {
 // listedRuns is the maximum number of runs listed for people. The score of each is computed
 // from its records, which takes a while.
 const listedRuns = 30
+
+// A listedRun is a line in the list of runs.
+type listedRun struct {
+	id, score, items, system, judge, age string
+	names                                string // name and tags
+}
+
+// listed returns the line of a run.
+func listed(ctx context.Context, st store.Store, run store.Run) (listedRun, error) {
+	found, err := reports.Of(ctx, st, run, reports.Options{MaxUnjudged: report.DefaultMaxUnjudged})
+	if err != nil {
+		return listedRun{}, err
+	}
+	_, model, _ := strings.Cut(run.Model, ":")
+	l := listedRun{
+		id: run.ID, score: doc.Absent(found.Report.Hold != nil), items: words.Comma(run.Dataset.Items),
+		system: cmp.Or(reports.SettingsOf(run.Spec).System, reports.FileName(run)),
+		judge:  doc.Join(" ", run.Judge.Name, cmp.Or(model, run.Model)),
+		age:    age(clock().Sub(run.Updated)),
+	}
+	if m := found.Report.Metrics; len(m) > 0 && m[0].Judged != nil {
+		l.score = doc.Share(*m[0].Judged)
+	}
+	switch {
+	case run.State != store.Done:
+		l.items = words.Comma(run.Records) + " of " + words.Comma(run.Wanted())
+	case run.Trials > 1:
+		l.items += fmt.Sprintf(" x %d", run.Trials)
+	}
+	if run.About.Name != "" {
+		l.names = strconv.Quote(run.About.Name)
+	}
+	l.names = doc.Join(", ", l.names, doc.Prefix(words.Form(len(run.About.Tags), "tag ", "tags "), strings.Join(run.About.Tags, ", ")))
+	return l, nil
+}
+
+// tableOf returns the list of runs as a table. It shortens systems and judges as far as the
+// table needs to fit the default width.
+func tableOf(list []listedRun) doc.Table {
+	t := doc.Table{Columns: []doc.Column{
+		doc.Col("run"), doc.Est("score [95%]"), doc.Num("items"), doc.Col("system"), doc.Col("judge"), doc.Num("age"),
+	}}
+	widest := func(least int, of func(listedRun) string) int {
+		for _, l := range list {
+			least = max(least, doc.Width(of(l)))
+		}
+		return least
+	}
+	const gaps = 5 * 2
+	room := doc.DefaultWidth - gaps -
+		widest(len("run"), func(l listedRun) string { return l.id }) -
+		widest(0, func(l listedRun) string { value, _, _ := strings.Cut(l.score, " ["); return value }) -
+		widest(len("[95%]"), func(l listedRun) string { _, interval, _ := strings.Cut(l.score, " "); return interval }) - 1 -
+		widest(len("items"), func(l listedRun) string { return l.items }) -
+		widest(len("age"), func(l listedRun) string { return l.age })
+	system := widest(len("system"), func(l listedRun) string { return l.system })
+	judge := widest(len("judge"), func(l listedRun) string { return l.judge })
+	if system+judge > room {
+		system = min(system, max(room/2, room-judge))
+		judge = room - system
+	}
+	for _, l := range list {
+		t.Rows = append(t.Rows, []doc.Cell{
+			doc.T(l.id), doc.T(l.score), doc.T(l.items), doc.T(doc.Clip(l.system, system)), doc.T(doc.Clip(l.judge, judge)), doc.T(l.age),
+		})
+	}
+	return t
+}
+
+// age returns a time span in its largest unit, for example "3d".
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "<1m"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	}
+}

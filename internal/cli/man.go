@@ -52,8 +52,8 @@ func manPages(dir string, cmd *cobra.Command) (int, error) {
 	fmt.Fprintf(&page, ".SH NAME\n%s \\- %s\n", roff(dashed), roff(cmd.Short))
 	fmt.Fprintf(&page, ".SH SYNOPSIS\n.B %s\n", roff(cmd.UseLine()))
 	manSection(&page, "DESCRIPTION", text)
-	manSection(&page, "FLAGS", flagUsages(cmd.LocalNonPersistentFlags()))
-	manSection(&page, "COMMON FLAGS", flagUsages(cmd.Root().PersistentFlags()))
+	manSection(&page, "FLAGS", flagUsages(cmd.LocalNonPersistentFlags(), flagWidth))
+	manSection(&page, "COMMON FLAGS", flagUsages(cmd.Root().PersistentFlags(), flagWidth))
 	manSection(&page, "EXAMPLE", cmd.Example)
 	manSection(&page, "EXIT STATUS", exits)
 	if err := os.WriteFile(filepath.Join(dir, dashed+".1"), []byte(page.String()), 0o644); err != nil {

@@ -119,7 +119,7 @@ func resolveQueued(ctx context.Context, st store.Store, c *queue.Control, ref st
 	if id, err := store.Resolve(ref, ids, ids); err == nil {
 		return id, nil
 	}
-	run, err := st.Run(ctx, ref)
+	run, err := store.Find(ctx, st, ref)
 	return run.ID, usage.Mark(err)
 }
 

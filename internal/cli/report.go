@@ -27,7 +27,7 @@ judged, the categories, the cost. A report calls no model; it reads stored recor
 while the run is still going.
 
 A run is named by its id, the beginning of its id, or "last" (the default), "last~1" and
-so on; "deem list runs" lists them. Everywhere a run is expected, a run file written by
+so on; "deem runs" lists them. Everywhere a run is expected, a run file written by
 "deem export" works too. With several runs over the same items, the judge of the first
 is compared with the others: agreement, kappa, and the items on which they differ.
 

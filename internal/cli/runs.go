@@ -17,9 +17,34 @@ import (
 	"deem/internal/words"
 )
 
-const runsHelp = `Release money that a run reserved for calls whose cost was never settled.
+const runsHelp = `List the runs in the database, newest first, with score, items and trials, system, judge
+and age. The first is "last", the second "last~1". Runs over probes, runs without a record
+and runs that stopped because every call failed are not "last", and only --all lists them.
 
-  deem runs settle RUN    print the amount, and stop counting it as spent
+A run is named by its id, the beginning of its id, last, last~1, its name (deem rename), or a
+tag (deem tag), which means the newest run that has it.
+
+EXIT STATUS
+  0 listed   1 error   2 wrong usage`
+
+func (a *app) runsCommand() *cobra.Command {
+	all := false
+	cmd := &cobra.Command{
+		Use: "runs", Short: "list runs", Long: runsHelp, Example: "  deem runs\n  deem runs --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem runs takes no argument, not %q", args[0]), "deem report RUN shows one run"))
+			}
+			return a.listRuns(cmd.Context(), all)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "include runs that \"last\" does not count")
+	return cmd
+}
+
+const budgetHelp = `Release money that a run reserved for calls whose cost was never settled.
+
+  deem budget settle RUN    print the amount, and stop counting it as spent
 
 With --max-cost, money is reserved before calls are made. If a call timed out, its reply was
 truncated, or deem was killed, it is unknown whether the vendor charged for it, and the
@@ -28,13 +53,13 @@ reserved amount counts as spent. Check the vendor's bill before you release it.
 EXIT STATUS
   0 done   1 error   2 wrong usage`
 
-func (a *app) runsCommand() *cobra.Command {
+func (a *app) budgetCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "runs settle RUN", Short: "release money reserved for calls", Long: runsHelp,
-		Example: "  deem runs settle last", ValidArgs: []string{"settle"}, Args: atMost(2),
+		Use: "budget settle RUN", Short: "release reserved money", Long: budgetHelp,
+		Example: "  deem budget settle last", ValidArgs: []string{"settle"}, Args: atMost(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 || args[0] != "settle" {
-				return usage.Mark(deem.WithHint(errors.New("say what to do with which run"), "deem runs settle RUN; deem list runs lists them"))
+				return usage.Mark(deem.WithHint(errors.New("settle which run?"), "deem budget settle RUN; deem runs lists them"))
 			}
 			ctx := cmd.Context()
 			st, err := a.openStore(ctx)
@@ -42,7 +67,7 @@ func (a *app) runsCommand() *cobra.Command {
 				return err
 			}
 			defer func() { _ = st.Close() }()
-			run, err := st.Run(ctx, args[1])
+			run, err := findRun(ctx, st, args[1])
 			if err != nil {
 				return err
 			}
@@ -87,7 +112,7 @@ func (a *app) rmCommand() *cobra.Command {
 func (a *app) tagCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "tag RUN TAG...", Short: "tag a run; -TAG removes a tag", Example: "  deem tag last baseline\n  deem tag last -- -baseline",
-		Long: "Add tags to a run. A tag with a minus in front, after --, is removed.\n\nEXIT STATUS\n  0 done   1 error   2 wrong usage",
+		Long: "Add tags to a run. A tag with a minus in front, after --, is removed. Where a run is\nexpected, a tag means the newest run that has it.\n\nEXIT STATUS\n  0 done   1 error   2 wrong usage",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return usage.Mark(deem.WithHint(errors.New("a run and a tag are needed"), "deem tag last baseline"))
@@ -108,7 +133,7 @@ func (a *app) tagCommand() *cobra.Command {
 func (a *app) renameCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "rename RUN NAME", Short: "give a run a name", Example: `  deem rename last "after the fix"`,
-		Long: "Give a run a name, which lists and pages show. An empty name removes it.\n\nEXIT STATUS\n  0 done   1 error   2 wrong usage",
+		Long: "Give a run a name, which lists and pages show, and which names the run in every command.\nAn empty name removes it.\n\nEXIT STATUS\n  0 done   1 error   2 wrong usage",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return usage.Mark(deem.WithHint(errors.New("a run and a name are needed"), `deem rename last "after the fix"`))
@@ -121,7 +146,7 @@ func (a *app) renameCommand() *cobra.Command {
 // edit changes the notes about runs, and reports each change.
 func (a *app) edit(ctx context.Context, refs []string, done string, change func(*store.About), purge bool) error {
 	if len(refs) == 0 {
-		return usage.Mark(deem.WithHint(errors.New("a run is needed"), "deem list runs lists them"))
+		return usage.Mark(deem.WithHint(errors.New("a run is needed"), "deem runs lists them"))
 	}
 	st, err := a.openStore(ctx)
 	if err != nil {
@@ -130,7 +155,7 @@ func (a *app) edit(ctx context.Context, refs []string, done string, change func(
 	defer func() { _ = st.Close() }()
 	ids := make([]string, len(refs))
 	for i, ref := range refs { // Look up all before a change affects "last".
-		run, err := st.Run(ctx, ref)
+		run, err := findRun(ctx, st, ref)
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func (a *app) showCommand() *cobra.Command {
 				n++
 			}
 			if n == 0 {
-				return usage.Mark(deem.WithHint(fmt.Errorf("run %s has no record of item %q", run.ID, args[0]), "an id is case-sensitive; deem list runs shows how far the run is"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("run %s has no record of item %q", run.ID, args[0]), "an id is case-sensitive; deem runs shows how far the run is"))
 			}
 			return nil
 		},

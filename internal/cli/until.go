@@ -32,7 +32,7 @@ func parseUntil(rule string) (within float64, against string, err error) {
 		}
 		return within, "", nil
 	}
-	return 0, "", usage.Mark(deem.WithHint(fmt.Errorf("--until %s: unknown rule", rule), "write --until '±2pp', or --until 'better than RUN' with a run that deem list runs shows"))
+	return 0, "", usage.Mark(deem.WithHint(fmt.Errorf("--until %s: unknown rule", rule), "write --until '±2pp', or --until 'better than RUN' with a run that deem runs shows"))
 }
 
 // checkUntil rejects options that cannot be combined with a stopping rule.
@@ -93,7 +93,7 @@ func (a *app) untilSettings(ctx context.Context, r *run.Run, earlier string, dat
 		return nil, err
 	}
 	if earlier == other.ID && !o.Fresh {
-		return nil, usage.Mark(deem.WithHint(fmt.Errorf("--until %s: run %s is this run", o.until, other.ID), "name the other run by its id, which deem list runs shows"))
+		return nil, usage.Mark(deem.WithHint(fmt.Errorf("--until %s: run %s is this run", o.until, other.ID), "name the other run by its id, which deem runs shows"))
 	}
 	if other.Judge.Hash != r.Spec.Judge.Hash || other.Model != r.Spec.Model {
 		return nil, usage.Errorf("--until %s: run %s has another judge or model: the difference would be one of judges too", o.until, other.ID)

@@ -42,6 +42,9 @@ var screen = &runewidth.Condition{StrictEmojiNeutral: true}
 // Clip returns text of at most width columns, without control characters.
 func Clip(s string, width int) string { return screen.Truncate(words.Clean(s), width, "...") }
 
+// Width returns the number of columns that s takes on a terminal.
+func Width(s string) int { return screen.StringWidth(words.Clean(s)) }
+
 // Text writes a document for a terminal. It removes control characters from data.
 func Text(w io.Writer, d *Document, o TextOptions) error {
 	if o.Width <= 0 {

@@ -204,7 +204,7 @@ func (r *reader) bind(file string, line int, hash string) {
 	switch hash = strings.TrimSpace(hash); {
 	case hash == "" || hash == r.set.JudgeHash:
 	case len(hash) < shortest:
-		r.bad(file, line, "deem list runs shows the hashes", "the judge hash %q is too short: it has at least %d digits", hash, shortest)
+		r.bad(file, line, "deem runs shows the hashes", "the judge hash %q is too short: it has at least %d digits", hash, shortest)
 	case r.set.JudgeHash != "":
 		r.bad(file, line, "give the files one by one", "these labels are bound to judge %s, and others to %s", hash, r.set.JudgeHash)
 	default:

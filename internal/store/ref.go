@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,21 +57,23 @@ func Resolve(ref string, ids, counted []string) (string, error) {
 		return found[0], nil
 	case 0:
 		return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrNotFound),
-			"the nearest are %s; `deem list runs` shows all", join(nearest(ref, ids)))
+			"the nearest are %s; `deem runs` shows all", join(nearest(ref, ids)))
 	default:
 		return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrAmbiguous),
 			"type more of it: %s", join(found))
 	}
 }
 
-// Find returns the run that ref means to [Store.Run], or else the run with that name. Case
-// does not matter.
+// Find returns the run that ref means to [Store.Run], or else the run with that name, or
+// else the newest run with that tag. Case does not matter.
 func Find(ctx context.Context, st Store, ref string) (Run, error) {
 	found, err := st.Run(ctx, ref)
 	if ref == "" || !errors.Is(err, ErrNotFound) {
 		return found, err
 	}
 	var ids []string
+	var tagged Run
+	isRef := func(tag string) bool { return strings.EqualFold(tag, ref) }
 	for run, readErr := range st.Runs(ctx) {
 		if readErr != nil {
 			return Run{}, readErr
@@ -79,12 +82,17 @@ func Find(ctx context.Context, st Store, ref string) (Run, error) {
 			found = run
 			ids = append(ids, run.ID)
 		}
+		if run.Asked > tagged.Asked && slices.ContainsFunc(run.About.Tags, isRef) {
+			tagged = run
+		}
 	}
-	switch len(ids) {
-	case 0:
-		return Run{}, err
-	case 1:
+	switch {
+	case len(ids) == 1:
 		return found, nil
+	case len(ids) == 0 && tagged.ID != "":
+		return tagged, nil
+	case len(ids) == 0:
+		return Run{}, err
 	}
 	return Run{}, deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrAmbiguous), "several runs have this name: %s", join(ids))
 }

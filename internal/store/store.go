@@ -166,8 +166,11 @@ type Run struct {
 	About About `json:"about,omitzero"`
 }
 
-// Counts reports whether "last" counts the run: it has a record, and is not over probes.
-func (r Run) Counts() bool { return r.Records > 0 && !r.Probes() }
+// Counts reports whether "last" counts the run. A run over probes does not count, nor does
+// one without a record, nor one that stopped before any item had a verdict.
+func (r Run) Counts() bool {
+	return !r.Probes() && (r.Answered() || r.State == Done && r.Records > 0)
+}
 
 // Answered reports whether at least one item has a verdict.
 func (r Run) Answered() bool { return r.Records > r.Unjudged }

@@ -175,7 +175,8 @@ func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
 	var ids, counted []string
 	err := s.retry(ctx, func(ctx context.Context) error {
 		ids, counted = nil, nil
-		rows, err := s.pool.Query(ctx, `SELECT id, NOT probes AND EXISTS (SELECT 1 FROM counts WHERE run = n AND records > 0)
+		rows, err := s.pool.Query(ctx, `SELECT id, NOT probes AND coalesce((SELECT sum(records) > sum(unjudged) OR state = 'done' AND sum(records) > 0
+				FROM counts WHERE run = n), false)
 			FROM runs WHERE deleted IS NULL ORDER BY asked DESC`)
 		if err != nil {
 			return err

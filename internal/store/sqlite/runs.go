@@ -156,7 +156,7 @@ func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
 			counted = append(counted, id)
 		}
 		return id, err
-	}, `SELECT id, records > 0 AND NOT probes FROM runs WHERE deleted IS NULL ORDER BY asked DESC`)
+	}, `SELECT id, NOT probes AND (records > unjudged OR state = 'done' AND records > 0) FROM runs WHERE deleted IS NULL ORDER BY asked DESC`)
 	if err != nil {
 		return store.Run{}, s.explain("read", err)
 	}

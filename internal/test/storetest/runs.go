@@ -205,7 +205,7 @@ func testRefs(t *testing.T, s suite) {
 }
 
 // testLast checks that "last" is the run that was begun or resumed last, among those that
-// have a record, are not over probes and are not deleted.
+// have a verdict or are done, are not over probes and are not deleted.
 func testLast(t *testing.T, s suite) {
 	st := s.open(t)
 	wantLast := func(after string, want ...string) {
@@ -238,7 +238,9 @@ func testLast(t *testing.T, s suite) {
 	wantLast("a run without a record", second, first)
 	diff(t, "the run without a record by its id", mustRun(t, st, empty.ID).ID, empty.ID)
 	mustAppend(t, st, empty.ID, Failed(0, deem.Timeout))
-	wantLast("its first record", empty.ID, second, first)
+	wantLast("a run in which every call failed so far", second, first)
+	mustAppend(t, st, empty.ID, Record(1))
+	wantLast("its first verdict", empty.ID, second, first)
 
 	probes := Spec("4")
 	probes.Dataset.Names = store.ProbeNames([]string{"a.jsonl"}, 1)
