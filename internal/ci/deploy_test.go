@@ -73,7 +73,7 @@ func TestImageLayout(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"default", image.command, "COMMANDS"},
+		{"default", image.command, "OPERATE"},
 		{"demo", []string{"demo"}, "120 items"},
 		{"run kept", []string{"list", "runs", "--json"}, `"records"`},
 		{"stdin", []string{"run", "--data", "-"}, "100.0%"},

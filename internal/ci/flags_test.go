@@ -13,7 +13,7 @@ import (
 
 var (
 	declaredFlag = regexp.MustCompile(`(?m)^ +(?:(-\w), )?(--[\w-]+)`)
-	namedCommand = regexp.MustCompile(`\bdeem ([a-z-]+)  `)
+	namedCommand = regexp.MustCompile(`(?m)^  ([a-z][a-z-]+)  `)
 )
 
 // help returns what deem says of a command.
@@ -56,7 +56,7 @@ func flagsOf(words []string) (flags []string, known bool) {
 // commandNames returns the commands that "deem --help" names.
 func commandNames() []string {
 	text, _ := help()
-	names := []string{"help", "completion"} // which stand in another form
+	names := []string{"help"} // which is not listed
 	for _, m := range namedCommand.FindAllStringSubmatch(text, -1) {
 		names = append(names, m[1])
 	}

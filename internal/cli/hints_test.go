@@ -211,7 +211,7 @@ var foreign = regexp.MustCompile(`\b(aws|curl|inspect) [^;)]*`)
 // knownWords returns all flags, and the names of all commands.
 func knownWords(t *testing.T) (flags map[string]bool, commands []string) {
 	t.Helper()
-	for _, m := range regexp.MustCompile(`  deem ([a-z][a-z-]+)`).FindAllStringSubmatch(helpOf(t, "--help"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z][a-z-]+)  `).FindAllStringSubmatch(helpOf(t, "--help"), -1) {
 		commands = append(commands, m[1])
 	}
 	flags = map[string]bool{}
