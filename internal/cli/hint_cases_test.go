@@ -114,6 +114,7 @@ var hintCases = []hintCase{
 	{when: "deem ls", follow: "deem list", past: true},
 	{when: "deem run --data answers.jsonl\ndeem rm last\ndeem report", follow: "deem run --data FILE => deem run --data a.jsonl\ndeem demo"},
 	{when: "deem run --data answers.jsonl\ndeem report nonsense", follow: "deem runs"},
+	{when: "deem probe --data answers.jsonl --judge exact\ndeem report", follow: "deem runs --all"},
 	{when: "deem demo\ndeem agree last -o x.csv", follow: "deem agree last --plan 200 -o x.csv"},
 	{when: "deem run --data answers.jsonl\ndeem agree last --criteria", follow: "deem agree last labels.csv --criteria", past: true},
 	{when: "deem run --data answers.jsonl\ndeem agree none.csv", follow: "deem runs"},

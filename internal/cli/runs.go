@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func (a *app) budgetCommand() *cobra.Command {
 				return err
 			}
 			defer func() { _ = st.Close() }()
-			run, err := findRun(ctx, st, args[1])
+			run, err := findReserved(ctx, st, args[1])
 			if err != nil {
 				return err
 			}
@@ -89,6 +90,27 @@ func (a *app) budgetCommand() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// findReserved returns the run that ref means. Here "last" counts every run: one in which all
+// calls timed out has no verdict, but reserved money.
+func findReserved(ctx context.Context, st store.Store, ref string) (store.Run, error) {
+	var runs []store.Run
+	for run, err := range st.Runs(ctx) {
+		if err != nil {
+			return store.Run{}, err
+		}
+		runs = append(runs, run)
+	}
+	slices.SortFunc(runs, func(x, y store.Run) int { return cmp.Compare(y.Asked, x.Asked) })
+	ids := make([]string, len(runs))
+	for i, run := range runs {
+		ids[i] = run.ID
+	}
+	if id, err := store.Resolve(ref, ids, ids); err == nil {
+		ref = id
+	}
+	return findRun(ctx, st, ref)
 }
 
 const rmHelp = `Delete runs. They are no longer listed, and "last" does not find them. The page of

@@ -42,7 +42,10 @@ const near = 5
 func Resolve(ref string, ids, counted []string) (string, error) {
 	back, last := parseLast(ref)
 	switch {
-	case len(ids) == 0, last && len(counted) == 0:
+	case last && len(counted) == 0 && len(ids) > 0:
+		return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrNotFound),
+			"every run so far is over probes or without a verdict; `deem runs --all` lists them")
+	case len(ids) == 0:
 		return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrNotFound),
 			"there is no run yet; start one with `deem run --data FILE`, or try `deem demo`")
 	case last && back >= len(counted):
