@@ -26,7 +26,8 @@ var (
 		"# questions", "n questions", "total questions", "support")
 	rightNames = names("correct", "right", "# correct", "num correct", "n correct", "correct answers", "number correct", "correct count", "passed", "hits")
 	otherNames = names("wrong", "incorrect", "f1", "em/f1", "token f1", "meteor", "cost", "price", "tokens", "rank", "std", "stderr", "mrr",
-		"delta", "Δ", "change", "diff", "bertscore")
+		"bertscore")
+	differenceNames = names("delta", "Δ", "change", "diff")
 	otherName = regexp.MustCompile(`^(f1|bleu|rouge|ndcg|latency|p50|p95|p99|avgtokens|meantokens|tokens|(recall|precision|hit|r|p)@)`)
 )
 
@@ -36,6 +37,22 @@ func names(list ...string) map[string]bool {
 		m[fold(name)] = true
 	}
 	return m
+}
+
+// areDifferences reports whether numbers may be differences between systems, because one has
+// a sign or all are small. A system may be called Delta.
+func areDifferences(cells []field) bool {
+	small := true
+	for _, c := range cells {
+		text := strings.TrimSpace(c.text)
+		if strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-") || strings.HasPrefix(text, "−") {
+			return true
+		}
+		if c, err := parseCell(text); err == nil && c.Percent != nil && c.Percent.units >= 50*pow10(c.Percent.decimals) {
+			small = false
+		}
+	}
+	return small
 }
 
 // rolesOf returns the roles of rows or columns by their names. The numbers of a line decide
@@ -55,7 +72,7 @@ func rolesOf(lines [][]field, known []Category) []role {
 			roles[i], counted = rightRole, true
 		case overallNames[folded]:
 			roles[i] = overallRole
-		case otherNames[folded] || otherName.MatchString(folded):
+		case differenceNames[folded] && areDifferences(line[1:]), otherNames[folded] || otherName.MatchString(folded):
 			roles[i] = otherRole
 		}
 	}
