@@ -40,8 +40,8 @@ const Answered = "answered"
 // answers items before they are judged.
 func (d *Declaration) Protocol() judge.Readable { return protocol{*d} }
 
-// FromSpec returns the protocol of a stored reader.
-func FromSpec(s judge.Spec) (judge.Readable, error) {
+// FromSpec returns a stored reader.
+func FromSpec(s judge.Spec) (*Declaration, error) {
 	var d Declaration
 	err := json.Unmarshal(s.Reader, &d)
 	if err == nil {
@@ -50,7 +50,7 @@ func FromSpec(s judge.Spec) (judge.Readable, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the spec of reader %s: %w", s.Name, err)
 	}
-	return protocol{d}, nil
+	return &d, nil
 }
 
 func (p protocol) Name() string           { return p.decl.Name }

@@ -207,7 +207,7 @@ func TestSpec(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		hash, _ := deem.Hash(spec)
-		if rebuilt, _ := deem.Hash(again.Spec()); rebuilt != hash {
+		if rebuilt, _ := deem.Hash(again.Protocol().Spec()); rebuilt != hash {
 			t.Errorf("%s: the stored spec has the hash %s, want %s", name, rebuilt, hash)
 		}
 		if other := hashes[hash]; other != "" {

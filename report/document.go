@@ -450,6 +450,7 @@ func (p *paper) facts() doc.Facts {
 		{Name: "not sent", Text: strings.Join(n.DroppedList(), "; ")},
 		{Name: "model", Text: doc.Join(", ", h.Model, doc.Prefix("seen as ", strings.Join(seen, ", ")))},
 		{Name: "system", Text: doc.Join(", ", h.System, doc.Prefix("model ", h.SystemModel))},
+		{Name: "reader", Text: h.readerText()},
 		{Name: "dataset", Text: h.Dataset},
 		{Name: "dataset hash", Text: h.DatasetHash},
 		{Name: "records", Text: recordsLine(p.Report)},

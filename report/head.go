@@ -2,8 +2,11 @@ package report
 
 import (
 	"fmt"
+	"math"
+	"strings"
 	"time"
 
+	"deem"
 	"deem/internal/doc"
 	"deem/internal/words"
 )
@@ -38,6 +41,9 @@ type Head struct {
 	// if known. A judge of the same family is noted.
 	System      string `json:"system,omitempty"`
 	SystemModel string `json:"system_model,omitempty"`
+
+	// Reader describes what answered the items, null if they came with responses.
+	Reader *Reader `json:"reader,omitempty"`
 
 	Dataset     string `json:"dataset,omitempty"`
 	DatasetHash string `json:"dataset_hash,omitempty"`
@@ -102,11 +108,45 @@ func (o Overspent) words() string {
 	return fmt.Sprintf("the run cost %s more than its budget of %s%s", words.ExactDollars(o.OverMicros), words.ExactDollars(o.MaxMicros), why)
 }
 
+// A Reader is what answered the items of a run from contexts.
+type Reader struct {
+	Name  string `json:"name"`
+	Hash  string `json:"hash"` // of prompt, joining, budget, parameters and model
+	Model string `json:"model,omitempty"`
+
+	// Budget is the largest number of tokens of contexts that the reader shows the model
+	// for a question, 0 without a limit. Tokens is the mean number of those that it shows.
+	Budget int     `json:"budget,omitempty"`
+	Tokens float64 `json:"context_tokens"`
+}
+
+// String describes the reader and what it showed.
+func (r Reader) String() string {
+	return fmt.Sprintf("%s, %s on average", r.Fixed(), words.Comma(int(math.Round(r.Tokens))))
+}
+
+// Fixed describes what is the same for every system that the reader answers for.
+func (r Reader) Fixed() string {
+	budget := "any number of"
+	if r.Budget > 0 {
+		budget = "at most " + words.Comma(r.Budget)
+	}
+	return fmt.Sprintf("reader %s%s (hash %s) from %s tokens of contexts", r.Name, doc.Prefix(" with ", r.Model), deem.ShortHash(r.Hash), budget)
+}
+
 // Bootstrap configures resampled intervals. The same draws and seed give the same digits on
 // every machine.
 type Bootstrap struct {
 	Draws int    `json:"draws"` // 0 means [stat.DefaultDraws]
 	Seed  uint64 `json:"seed"`
+}
+
+// readerText describes the reader, "" without one.
+func (h Head) readerText() string {
+	if h.Reader == nil {
+		return ""
+	}
+	return strings.TrimPrefix(h.Reader.String(), "reader ")
 }
 
 // maxAlone returns how many groups of items without a cluster are kept apart. Without

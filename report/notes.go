@@ -49,7 +49,11 @@ func (b *Builder) notes(r Report) []string {
 		}
 		add("the records come from %d judges (%s): the numbers mix them", len(names), strings.Join(names, ", "))
 	}
-	if k := len(r.Calls.Models); k > 1 {
+	expected := 1
+	if r.Head.Reader != nil {
+		expected = 2 // the reader's model and the judge's
+	}
+	if k := len(r.Calls.Models); k > expected {
 		add("replies came from %d models or versions of one, listed above: verdicts may not be comparable with one another", k)
 	}
 	all = append(all, noteClusters(r.Clusters, r.Items))

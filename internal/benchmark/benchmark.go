@@ -25,6 +25,7 @@ type Options struct {
 	Responses  []string  // the answers of the system under test, if they are in separate files
 	Stdin      io.Reader // the input for "-"
 	RequireAll bool      // a question without a response is an error
+	Unanswered bool      // every question is an item without a response, for a reader to answer
 	Limit      int       // maximum number of items; 0 means all
 
 	Reading string            // of the benchmark's own judge; "" means upstream

@@ -91,6 +91,12 @@ func (j Join) Open(ctx context.Context) (Set, error) {
 	}
 	var items []deem.Item
 	var unknown, missing []string
+	if j.Unanswered {
+		g.answers = nil
+		for _, id := range g.order {
+			g.answers, g.answered[id] = append(g.answers, answer{id, g.questions[id]}), g.asked[id]
+		}
+	}
 	for _, a := range g.answers {
 		if _, ok := g.questions[a.id]; ok {
 			items = append(items, a.Item)

@@ -93,7 +93,11 @@ func (p Parts) build(s judge.Spec, depth int) (deem.Judge, error) {
 // protocolOf returns the protocol of a reader, or of a judge that uses a model.
 func protocolOf(s judge.Spec) (judge.Readable, error) {
 	if len(s.Reader) > 0 {
-		return reader.FromSpec(s)
+		d, err := reader.FromSpec(s)
+		if err != nil {
+			return nil, err
+		}
+		return d.Protocol(), nil
 	}
 	return benchmark.Protocol(s)
 }

@@ -28,7 +28,7 @@ var (
 	otherNames = names("wrong", "incorrect", "f1", "em/f1", "token f1", "meteor", "cost", "price", "tokens", "rank", "std", "stderr", "mrr",
 		"bertscore")
 	differenceNames = names("delta", "Δ", "change", "diff")
-	otherName = regexp.MustCompile(`^(f1|bleu|rouge|ndcg|latency|p50|p95|p99|avgtokens|meantokens|tokens|(recall|precision|hit|r|p)@)`)
+	otherName       = regexp.MustCompile(`^(f1|bleu|rouge|ndcg|latency|p50|p95|p99|avgtokens|meantokens|tokens|(recall|precision|hit|r|p)@)`)
 )
 
 func names(list ...string) map[string]bool {

@@ -189,7 +189,7 @@ func (a *app) root() *cobra.Command {
 		}
 		root.AddCommand(commands...)
 	}
-	add("JUDGE", a.demoCommand(), a.observed(a.runCommand()), hiding(a.planCommand(), "queue", "record", "yes", "dry-run"),
+	add("JUDGE", a.demoCommand(), a.observed(a.runCommand()), a.observed(a.answerCommand()), hiding(a.planCommand(), "queue", "record", "yes", "dry-run"),
 		a.runsCommand(), a.reportCommand(), a.showCommand(), a.retrievalCommand(), a.cascadeCommand(), a.listCommand())
 	add("COMPARE", a.compareCommand(), a.agreeCommand(), a.bridgeCommand())
 	add("CHECK OTHERS", a.observed(a.rejudgeCommand()), a.claimsCommand(), a.verifyCommand(), a.observed(a.probeCommand()))
@@ -354,7 +354,7 @@ var flagGroups = []struct {
 	title string
 	flags []string
 }{
-	{"DATA", []string{"data", "responses", "map", "limit", "sample", "system"}},
+	{"DATA", []string{"data", "responses", "contexts", "reader", "reader-model", "context-tokens", "map", "limit", "sample", "system"}},
 	{"JUDGE", []string{"judge", "reading", "trials"}},
 	{"MODEL", []string{"model", "thinking", "max-tokens", "base-url"}},
 	{"LIMITS", []string{"concurrency", "rpm", "max-cost", "max-unjudged", "until"}},

@@ -298,7 +298,7 @@ func (a *app) conclude(ctx context.Context, f comparison, gates []reports.Gate, 
 			}
 		}
 		hint := "judge both in the same way, or compare them with --anyway and say what differs"
-		if len(f.runs) == 2 && f.runs[0].Dataset.Hash == f.runs[1].Dataset.Hash {
+		if len(f.runs) == 2 && f.runs[0].Dataset.Hash == f.runs[1].Dataset.Hash && !slices.Contains(kinds, compare.KindReader) {
 			hint = fmt.Sprintf("both runs judged the same responses: deem agree %s %s compares their judges; --anyway compares the runs anyway",
 				f.runs[0].ID, f.runs[1].ID)
 		}

@@ -39,6 +39,9 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []catalog.Ch
 	for _, text := range reports.LeftOut(counts) {
 		a.say("left out: %s", words.Printable(text))
 	}
+	if err == nil {
+		rest, err = a.withContexts(ctx, rest, o)
+	}
 	if err == nil && o.sample > 0 {
 		if rest, o.drawn, err = sample(rest, o.sample, o.seed); err == nil {
 			a.say("judging %s", o.drawn)
@@ -62,6 +65,9 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []catalog.Ch
 }
 
 func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Choice, fields ...string) (items, error) {
+	if len(o.contexts) > 0 && len(o.data) == 0 {
+		return a.openContexts(ctx, o)
+	}
 	if o.benchmark != nil {
 		if err := o.benchmark.Check(o.judge.With); err != nil {
 			return nil, err
@@ -79,6 +85,9 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Ch
 		fields = slices.DeleteFunc(fields, func(name string) bool { return name == pairwise.Field }) // the other file provides it
 	}
 	src := dataset.Source{Names: o.data, Stdin: a.in, Format: o.format, Map: mapping, Fields: fields, Limit: o.limit}
+	if len(o.contexts) > 0 {
+		src.Part = dataset.Questions
+	}
 	if len(o.responses) > 0 {
 		return a.join(ctx, src, o)
 	}
@@ -89,7 +98,7 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Ch
 // judge, because the set of items may depend on it.
 func (a *app) benchmarkOptions(o runOptions, judgings []catalog.Choice) benchmark.Options {
 	b := benchmark.Options{
-		Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit,
+		Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit, Unanswered: len(o.contexts) > 0,
 		With: o.judge.With, MaxUnjudged: o.maxUnjudged, Judges: o.judges,
 	}
 	for _, j := range judgings {

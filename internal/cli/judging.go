@@ -92,6 +92,11 @@ func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data
 			}
 		}
 	}
+	if o.by != nil {
+		if set.Reader, err = o.readerSettings(g, data); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+	}
 	if l := o.lock.locked; l != nil {
 		set.Lock = &reports.LockSettings{Hash: l.Hash(), Created: l.Created, Broken: o.lock.broken, Gates: l.Gates}
 	}
@@ -165,7 +170,10 @@ func (a *app) inherit(set *reports.Settings, now store.Spec, earlier store.Run, 
 // items.
 func (a *app) announce(r *run.Run, o runOptions) {
 	total, done := r.Dataset.Items*o.Trials, r.Records-len(r.Unfinished)
-	who := r.Run.Judge.Name
+	who, does := r.Run.Judge.Name, "judges"
+	if o.onlyAnswers {
+		does = "answers"
+	}
 	if r.Run.Model != "" {
 		who += " with " + r.Run.Model
 	}
@@ -173,9 +181,9 @@ func (a *app) announce(r *run.Run, o runOptions) {
 	case r.Resumed && done >= total && !o.RetryUnjudged:
 		a.say("run %s is done already: %s (--fresh starts over)", r.ID, words.Count(done, "record"))
 	case r.Resumed:
-		a.say("run %s resumes: %s of %s done, %s judges the rest", r.ID, words.Comma(done), words.Comma(total), who)
+		a.say("run %s resumes: %s of %s done, %s %s the rest", r.ID, words.Comma(done), words.Comma(total), who, does)
 	default:
-		a.say("run %s: %s judges %s", r.ID, who, words.Count(r.Dataset.Items, "item"))
+		a.say("run %s: %s %s %s", r.ID, who, does, words.Count(r.Dataset.Items, "item"))
 	}
 }
 

@@ -25,14 +25,16 @@ import (
 	"deem/internal/words"
 	"deem/judge"
 	"deem/model/fake"
+	"deem/reader"
 	"deem/report"
 )
 
-const listHelp = `List benchmarks, judges, models, formats, runs or schemas.
+const listHelp = `List benchmarks, judges, readers, models, formats, runs or schemas.
 
   deem list benchmarks   benchmarks that deem run knows, where to get their files, licences;
                          --all adds judges, readings and options
   deem list judges       the usual judges, what each decides and sees; --all lists every judge
+  deem list readers      readers that answer from contexts, for deem answer
   deem list models       providers, and the models for tests
   deem list formats      file formats, and the columns that are recognised
   deem list runs         the same as deem runs
@@ -43,9 +45,9 @@ EXIT STATUS
 
 func (a *app) listCommand() *cobra.Command {
 	all := false
-	names := []string{"benchmarks", "judges", "models", "formats", "runs", "schemas"}
+	names := []string{"benchmarks", "judges", "readers", "models", "formats", "runs", "schemas"}
 	cmd := &cobra.Command{
-		Use: "list benchmarks|judges|models|formats|runs|schemas", Short: "benchmarks, judges, models, formats, runs, schemas", Long: listHelp,
+		Use: "list benchmarks|judges|readers|models|formats|runs|schemas", Short: "benchmarks, judges, readers, models, formats, runs, schemas", Long: listHelp,
 		Example:   "  deem list judges\n  deem list runs --json",
 		ValidArgs: names,
 		Args:      atMost(1),
@@ -74,7 +76,7 @@ func (a *app) listCommand() *cobra.Command {
 	return cmd
 }
 
-// list prints judges, models, formats or the names of schemas.
+// list prints judges, readers, models, formats or the names of schemas.
 func (a *app) list(what string) error {
 	var things []catalog.Listed
 	add := func(name, kind, about string) {
@@ -83,6 +85,14 @@ func (a *app) list(what string) error {
 	switch what {
 	case "judges":
 		things = catalog.Judges()
+	case "readers":
+		for _, name := range reader.Names() {
+			d, err := reader.Open(name)
+			if err != nil {
+				return err
+			}
+			add(name, "", doc.Join("; ", d.About, d.Source, d.License))
+		}
 	case "models":
 		for _, v := range a.env.Vendors() {
 			about := v.About

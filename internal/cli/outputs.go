@@ -45,7 +45,7 @@ var outputs = []output{
 // inputs are the flags that name files to read. For --model it is the part after "replay:".
 // Arguments that are files are read too.
 var inputs = []string{
-	"data", "responses", "other", "baseline", "labels", "known", "errata", "lock", "probes", "judge", "model", "prices", "ca-file",
+	"data", "responses", "contexts", "reader", "other", "baseline", "labels", "known", "errata", "lock", "probes", "judge", "model", "prices", "ca-file",
 	"token-file", "config",
 }
 

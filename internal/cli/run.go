@@ -69,6 +69,7 @@ type runOptions struct {
 	judgeOptions
 	wayOptions
 	showOptions
+	readerOptions
 }
 
 // dataOptions say what is judged.
@@ -166,6 +167,7 @@ func (o *runOptions) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.errata.corrected, "corrected", false, "with --errata: judge the items with corrected references, as a run of its own")
 	f.StringVar(&o.system, "system", "", "the `name` of the system under test, for reports")
 	f.StringVar(&o.systemModel, "system-model", "", "the `model` behind the system under test, for example openai:gpt-4o: reports point out a judge of the same family")
+	o.readerFlags(f)
 	f.Var(countFlag(&o.limit), "limit", "judge only the first `n` items")
 	f.StringArrayVar(&o.judges, "judge", nil, "the judge: a `name` (deem list judges) or a YAML file; repeatable: all judge the same items and are compared; f1+bleu are several rules in one run (default: the benchmark's own, grade with --model, else match)")
 	f.IntVar(&o.repeat, "repeat", 0, "ask the judge `k` times about each item, and decide by vote (docs/panel.md)")
@@ -241,8 +243,11 @@ func (o *runOptions) setBenchmark(args []string) error {
 
 // check rejects invalid options before anything is opened.
 func (o runOptions) check() error {
+	if err := o.checkReader(); err != nil {
+		return err
+	}
 	switch {
-	case len(o.data) == 0 && (o.benchmark == nil || len(o.responses) == 0):
+	case len(o.data) == 0 && len(o.contexts) == 0 && (o.benchmark == nil || len(o.responses) == 0):
 		return usage.Mark(deem.WithHint(errors.New("no data to judge"), "name a file: deem run --data answers.jsonl; or try deem demo"))
 	case o.benchmark == nil && o.requireAll && len(o.responses) == 0:
 		return usage.Errorf("--require-all needs responses in a file of their own: --responses FILE")
@@ -270,7 +275,10 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Choice, items,
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
-	var err error
+	err := o.openReader()
+	if err != nil {
+		return nil, nil, err
+	}
 	if o.parsed, err = reportGates(o.gates); err != nil {
 		return nil, nil, err
 	}
@@ -332,6 +340,9 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.onlyAnswers {
+		return a.withModels([]catalog.Choice{catalog.Choice{}.Answered(o.by, "")}, *o)
+	}
 	// The named judges, or the benchmark's own, or the default judge.
 	names := o.judges
 	switch {
@@ -364,6 +375,11 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 			return nil, err
 		}
 		choices = append(choices, c)
+	}
+	if o.by != nil {
+		for i, c := range choices {
+			choices[i] = c.Answered(o.by, o.readerModel)
+		}
 	}
 	return a.withModels(choices, *o)
 }
@@ -405,6 +421,9 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 			return err
 		}
 		want.live[id] = live
+	}
+	if o.onlyAnswers {
+		return a.showAnswers(ctx, st, runs[0], o)
 	}
 	if o.queue != "" {
 		if err := a.writeQueue(ctx, st, runs, o.queue); err != nil {

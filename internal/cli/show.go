@@ -14,6 +14,7 @@ import (
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
+	"deem/judge"
 )
 
 const showHelp = `Show one item of a run: the prompt, the model's reply, and the verdict read from it.
@@ -54,6 +55,11 @@ func (a *app) showCommand() *cobra.Command {
 					return err
 				}
 				shown := reports.Show(run, p, rec)
+				if reports.SpecOf(run).Kind == judge.KindAnswer && !redacted(st, run) {
+					if shown, err = reports.ShowAnswered(run, rec); err != nil {
+						return err
+					}
+				}
 				if a.json {
 					_ = writeJSON(a.out, shown)
 				} else {
@@ -84,6 +90,9 @@ func writeShown(w io.Writer, s reports.Shown) {
 	for _, r := range rec.Item.References {
 		block(w, "reference", r)
 	}
+	if s.Reader != nil {
+		writeReader(w, *s.Reader)
+	}
 	block(w, "response", rec.Item.Response)
 	block(w, "conversation", rec.Item.Messages.Text(0, len(rec.Item.Messages)))
 	for _, m := range s.Prompt {
@@ -105,6 +114,23 @@ func writeShown(w io.Writer, s reports.Shown) {
 	block(w, "verdict", decision(rec.Verdict, rec.Failure))
 	if s.Other != nil {
 		block(w, "reading "+s.Other.Reading, decision(s.Other.Verdict, s.Other.Failure))
+	}
+}
+
+// writeReader writes what a reader was given, and what it asked.
+func writeReader(w io.Writer, r reports.ShownReader) {
+	for i, c := range r.Contexts {
+		text := c.Text
+		for _, t := range c.Turns {
+			text = strings.TrimPrefix(text+"\n"+t.Role+": "+t.Text, "\n")
+		}
+		block(w, doc.Join(", ", fmt.Sprintf("context %d", i+1), words.Printable(c.ID), words.Printable(c.Time), words.Printable(c.Speaker)), text)
+	}
+	for _, m := range r.Prompt {
+		block(w, fmt.Sprintf("prompt of reader %s (%s)", words.Printable(r.Name), m.Role), m.Content)
+	}
+	if r.Verified {
+		block(w, "reader prompt check", "rendered again, and equal to what was sent (SHA-256)")
 	}
 }
 

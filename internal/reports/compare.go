@@ -73,6 +73,9 @@ func (r Compared) Describe() compare.Run {
 		Dataset: strings.Join(r.Dataset.Names, ", "), DatasetHash: r.Dataset.Hash, DatasetItems: r.Dataset.Items,
 		Trials: r.Trials, Complete: r.State == store.Done, CalibrationError: CalibrationError(r.Run),
 	}
+	if by := SettingsOf(r.Spec).Reader; by != nil {
+		d.Reader = by.Fixed()
+	}
 	if s := SpecOf(r.Run); s.Kind != "" {
 		d.Spec = &s
 	}

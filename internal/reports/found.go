@@ -184,7 +184,7 @@ func (f Found) WithParts(ctx context.Context, st store.Store) (Found, error) {
 		}
 		f.Report.Published, f.Report.PublishedText = f.Published.JSON(), text.String()
 	}
-	spec := SpecOf(f.Run)
+	spec := Grader(SpecOf(f.Run))
 	if !spec.Composed() || spec.Kind == judge.KindPairwise {
 		return f, nil
 	}

@@ -31,7 +31,7 @@ const Afterwards = "the run began before it was locked"
 func Head(run store.Run, maxUnjudged float64) report.Head {
 	set, spec := SettingsOf(run.Spec), SpecOf(run)
 	h := report.Head{
-		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, JudgeKind: judge.KindModel, JudgeNote: judgeNote(run, spec),
+		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, JudgeKind: judge.KindModel, JudgeNote: judgeNote(run, Grader(spec)),
 		Model: run.Model, System: set.System, SystemModel: set.SystemModel,
 		Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash,
 		Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: maxUnjudged, CalibrationError: CalibrationError(run),
@@ -39,6 +39,10 @@ func Head(run store.Run, maxUnjudged float64) report.Head {
 	}
 	if run.Judge.Rule {
 		h.JudgeKind = judge.KindRule
+	}
+	if h.Reader = set.Reader; h.Reader != nil {
+		h.Model, h.SystemModel = strings.Join(Grader(spec).Models(), " + "), cmp.Or(h.SystemModel, h.Reader.Model)
+		h.JudgeNote = doc.Join("; ", "answered by "+h.Reader.String(), h.JudgeNote)
 	}
 	if u := set.Until; u != nil {
 		h.Until = new(u.Until)

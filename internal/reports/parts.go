@@ -43,6 +43,18 @@ func WithLabels(o agree.Options, list []judge.Label) agree.Options {
 	return o
 }
 
+// Grader returns the judge that gives the verdicts: the one inside, if a reader answers the
+// items first.
+func Grader(s judge.Spec) judge.Spec {
+	if s.Kind == judge.KindAnswer && len(s.Members) > 1 {
+		return s.Members[1].Judge
+	}
+	if s.Kind == judge.KindAnswer {
+		return s.Members[0].Judge
+	}
+	return s
+}
+
 // PartNames returns the names of the members of a judge. The calls of repeat are numbered.
 func PartNames(s judge.Spec) []string {
 	var names []string

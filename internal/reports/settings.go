@@ -48,7 +48,7 @@ func (s Settings) Excluded() []string {
 
 // BenchmarkOptions returns the options of the benchmark.
 func (s Settings) BenchmarkOptions() benchmark.Options {
-	return benchmark.Options{Data: s.Data, Responses: s.Responses, Limit: s.Limit, Reading: s.Reading, With: s.With, Judges: s.Judges}
+	return benchmark.Options{Data: s.Data, Responses: s.Responses, Limit: s.Limit, Reading: s.Reading, With: s.With, Judges: s.Judges, Unanswered: s.Reader != nil}
 }
 
 // Settings are the settings of a run that are not part of its identity. They are stored
@@ -73,6 +73,8 @@ type Settings struct {
 	Promise *Promise `json:"promise,omitempty"` // of a fitted cascade
 
 	Until *UntilSettings `json:"until,omitempty"` // the stopping rule of the run
+
+	Reader *report.Reader `json:"reader,omitempty"` // nil if no reader answered the items
 
 	Deem    string        `json:"deem,omitempty"` // the version that judged
 	Exclude []Exclusion   `json:"exclude,omitempty"`

@@ -2,8 +2,10 @@ package reports
 
 import (
 	"deem"
+	"deem/internal/benchmark"
 	"deem/internal/store"
 	"deem/judge"
+	"deem/reader"
 )
 
 // A Shown is one record as shown by "deem show".
@@ -17,8 +19,19 @@ type Shown struct {
 	Prompt   []deem.Message `json:"prompt,omitempty"`
 	Verified bool           `json:"prompt_verified"`
 
+	// Reader is the call that gave the answer, null if the item came with a response.
+	Reader *ShownReader `json:"reader,omitempty"`
+
 	// Other is the result of the judge's other reading for the same reply.
 	Other *ShownReading `json:"other_reading,omitempty"`
+}
+
+// A ShownReader is how a reader answered the item.
+type ShownReader struct {
+	Name     string           `json:"name"`
+	Contexts []reader.Context `json:"contexts"`
+	Prompt   []deem.Message   `json:"prompt"`
+	Verified bool             `json:"prompt_verified"`
 }
 
 // A ShownReading is the result of another reading for a reply.
@@ -34,6 +47,54 @@ func Show(run store.Run, p judge.Readable, rec deem.Record) Shown {
 	if p == nil {
 		return s
 	}
+	return s.render(p)
+}
+
+// ShowAnswered is Show for a run whose items were answered by a reader. It renders the
+// prompt of the reader, and that of the judge if it asks a model.
+func ShowAnswered(run store.Run, rec deem.Record) (Shown, error) {
+	s := Shown{Run: run.ID, System: SettingsOf(run.Spec).System, Record: rec}
+	spec := SpecOf(run)
+	by, err := reader.FromSpec(spec.Members[0].Judge)
+	if err != nil {
+		return s, err
+	}
+	s.Reader = &ShownReader{Name: by.Name}
+	q, err := reader.QuestionOf(rec.Item)
+	if err != nil {
+		return s, nil //nolint:nilerr // The retrieval failed: the record says so, and nothing was asked.
+	}
+	s.Reader.Contexts = q.Contexts
+	req, err := by.Request(q)
+	if err != nil {
+		return s, nil //nolint:nilerr // The record says that the item lacks something.
+	}
+	req.Trial = rec.Trial
+	s.Reader.Prompt = req.Messages
+	var others []deem.Call
+	for _, c := range rec.Calls {
+		if c.Request == req.Hash() {
+			s.Reader.Verified = true
+		} else {
+			others = append(others, c)
+		}
+	}
+	if len(spec.Members) < 2 || spec.Members[1].Judge.Kind != judge.KindModel || rec.Answer == nil {
+		return s, nil
+	}
+	p, err := benchmark.Protocol(spec.Members[1].Judge)
+	if err != nil {
+		return s, err
+	}
+	s.Record.Calls = others
+	s = s.render(p)
+	s.Record.Calls = rec.Calls
+	return s, nil
+}
+
+// render adds what a judge asked.
+func (s Shown) render(p judge.Readable) Shown {
+	rec := s.Record
 	reqs, err := judge.Requests(p, rec.Item)
 	if err != nil || len(reqs) == 0 {
 		return s

@@ -56,6 +56,11 @@ func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 			"call what the system gave \"response\""))
 	}
 	j.match()
+	for _, s := range j.slots {
+		if o.Unanswered {
+			s.answer, s.answered = row{}, true
+		}
+	}
 	j.missing(o.RequireAll)
 	if err := j.problems.Err(""); err != nil {
 		return nil, err

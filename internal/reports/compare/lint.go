@@ -22,6 +22,7 @@ const (
 // The kinds of finding.
 const (
 	KindJudge        = "judge"         // different judge: prompt, model, reading, parameters
+	KindReader       = "reader"        // different readers, reader models or budgets answered
 	KindItems        = "items"         // one run has items that the other does not
 	KindQuestion     = "question"      // an id has different questions
 	KindReferences   = "references"    // an item has different references
@@ -80,7 +81,10 @@ func lintRuns(runs []Run) []Finding {
 	list := []Finding{}
 	base := runs[0]
 	for _, r := range runs[1:] {
-		if r.JudgeHash != base.JudgeHash || r.Judge != base.Judge {
+		if f, ok := lintReaders(base, r); ok {
+			list = append(list, f)
+		}
+		if (r.JudgeHash != base.JudgeHash || r.Judge != base.Judge) && !onlyReaders(base, r) {
 			if f, ok := lintJudges(base, r); ok {
 				list = append(list, f)
 			}
@@ -97,6 +101,34 @@ func lintRuns(runs []Run) []Finding {
 		}
 	}
 	return list
+}
+
+// lintReaders compares what answered the items of two runs. A difference between systems
+// with different readers, or different budgets, is also one of the readers.
+func lintReaders(a, b Run) (Finding, bool) {
+	if a.Reader == b.Reader {
+		return Finding{}, false
+	}
+	say := func(r Run) string {
+		if r.Reader == "" {
+			return r.called() + " came with responses"
+		}
+		return r.called() + " was answered by " + words.Clean(r.Reader)
+	}
+	return Finding{Level: Error, Kind: KindReader, Message: fmt.Sprintf(
+		"%s, and %s: a change of the reader or of its budget moves a score as much as a change of the system", say(a), say(b))}, true
+}
+
+// onlyReaders reports whether the judges of two runs differ only in the reader inside them.
+func onlyReaders(a, b Run) bool {
+	judgeOf := func(s *judge.Spec) *judge.Spec {
+		if s == nil || s.Kind != judge.KindAnswer || len(s.Members) < 2 {
+			return s
+		}
+		return &s.Members[1].Judge
+	}
+	x, y := judgeOf(a.Spec), judgeOf(b.Spec)
+	return a.Reader != b.Reader && x != nil && y != nil && len(judge.Diff(*x, *y)) == 0
 }
 
 // lintJudges compares the judges of two runs. Recorded verdicts have the same judge if

@@ -25,6 +25,10 @@ type Run struct {
 	Model     string `json:"model,omitempty"`    // of the judge
 	Endpoint  string `json:"endpoint,omitempty"` // the endpoint of the judge's model
 
+	// Reader is the reader that answered the items, with its model, budget and hash; "" if
+	// they came with responses.
+	Reader string `json:"reader,omitempty"`
+
 	Dataset      string `json:"dataset,omitempty"`
 	DatasetHash  string `json:"dataset_hash,omitempty"`
 	DatasetItems int    `json:"dataset_items,omitempty"` // size of the dataset, 0 if unknown
