@@ -137,7 +137,7 @@ func TestCompareCorrectedByLabels(t *testing.T) {
 			t.Errorf("labels %s: lower end %v, want %v", name, again.Lo, k.Estimate.Lo)
 		}
 	}
-	if k := read("--labels", "rag=rag.csv").Corrected; k.Estimate != nil || k.First != nil {
+	if k := read("--labels", "rag=rag.csv").Corrected; k != nil && (k.Estimate != nil || k.First != nil) {
 		t.Errorf("labels of one system alone: %+v, want no number", k)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "page.html"))

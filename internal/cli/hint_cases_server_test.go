@@ -40,7 +40,7 @@ var serverCases = []hintCase{
 	{when: "deem serve --listen 127.0.0.1:0\n" + send(`"judge": "universal", "model": "openai:gpt-4.1"`), follow: "deem serve --model openai:gpt-4.1 => deem serve --model openai:gpt-4.1 --base-url $SERVER --listen 127.0.0.1:0"},
 	{when: "deem serve --listen 127.0.0.1:0 --model openai:gpt-4o-mini --base-url $SERVER\n" + send(`"judge": "universal", "model": "openai:gpt-4.1"`), follow: "openai:gpt-4o-mini => " + send(`"judge": "universal", "model": "openai:gpt-4o-mini"`)},
 	{when: "deem serve --listen 127.0.0.1:0\n" + send(`"judge": "universal", "model": "fake:say=CORRECT"`), follow: "deem run --data FILE --model fake:say=CORRECT => deem run --data a.jsonl --model fake:say=CORRECT"},
-	{when: "deem serve --listen 127.0.0.1:0 --model openai:gpt-4o-mini --base-url $SERVER\n" + send(`"judge": "match", "model": "openai:gpt-4o-mini"`), follow: "leave model out => " + send(`"judge": "match"`) + "\nuniversal => " + send(`"judge": "universal", "model": "openai:gpt-4o-mini"`)},
+	{when: "deem serve --listen 127.0.0.1:0 --model openai:gpt-4o-mini --base-url $SERVER\n" + send(`"judge": "match", "model": "openai:gpt-4o-mini"`), follow: "leave model out => " + send(`"judge": "match"`) + "\ngrade => " + send(`"judge": "grade", "model": "openai:gpt-4o-mini"`)},
 	{when: "deem serve --listen 127.0.0.1:0\n" + send(`"declaration": "kind: panel\nname: two\nrule: majority\nmembers: [exact, contains, match]\n"`), follow: "deem run --data FILE --judge FILE => deem run --data a.jsonl --judge panel.yaml"},
 	{when: "deem run --data a.jsonl\ndeem serve --listen 127.0.0.1:0 --read-only\n" + send(`"judge": "match"`), follow: "without --read-only: deem serve => deem serve --listen 127.0.0.1:0"},
 }

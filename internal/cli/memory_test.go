@@ -28,7 +28,7 @@ func TestMemoryOfLongReplies(t *testing.T) {
 func memoryOfReplies(t *testing.T, size, items int, most int64) {
 	t.Helper()
 	line := strings.Repeat("The response names the harbour of the reference, as it should. ", 16) + `\n`
-	text := strings.Repeat(line, size/len(line)) + "Verdict: CORRECT"
+	text := strings.Repeat(line, size/len(line)) + "VERDICT: CORRECT"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintf(w, `{"model":"m","choices":[{"message":{"content":"%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":5}}`, text)
 	}))
@@ -51,7 +51,7 @@ func memoryOfReplies(t *testing.T, size, items int, most int64) {
 				t.Fatal(err)
 			}
 			p := startMeasured(t, dir, append([]string{
-				"run", "--data", "items.jsonl", "--judge", "universal", "--reading", "strict",
+				"run", "--data", "items.jsonl", "--judge", "grade",
 				"--model", "openai:m", "--base-url", server.URL, "-j", "8", "--retries", "0", "--timeout", "10m",
 			}, c.options...)...)
 			if err := p.cmd.Wait(); p.cmd.ProcessState.ExitCode() != c.exit {

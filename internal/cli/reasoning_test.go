@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -195,7 +196,11 @@ func TestUnknownThinkerStops(t *testing.T) {
 	if said := p.err.String(); !strings.Contains(said, "is a reasoning model") || !strings.Contains(said, "--thinking medium") {
 		t.Errorf("the error says\n%s", said)
 	}
-	if kept := run(t, dir, 3, "report", "last", "--json").out.String(); !strings.Contains(kept, `"kind": "truncated"`) {
+	id := regexp.MustCompile(`run (\d{8}-[0-9a-f]+)`).FindStringSubmatch(p.err.String())
+	if id == nil {
+		t.Fatalf("no run is named:\n%s", p.err.String())
+	}
+	if kept := run(t, dir, 3, "report", id[1], "--json").out.String(); !strings.Contains(kept, `"kind": "truncated"`) {
 		t.Errorf("the reply that was paid for is not in the run:\n%s", kept)
 	}
 	run(t, dir, 0, append(args, "--thinking", "medium")...)

@@ -286,15 +286,19 @@ func TestEndlessInput(t *testing.T) {
 func TestPipe(t *testing.T) {
 	defer func(d time.Duration) { pipeWait = d }(pipeWait)
 	pipeWait = 200 * time.Millisecond
-	name := filepath.Join(t.TempDir(), "pipe.jsonl")
-	if err := exec.CommandContext(t.Context(), "mkfifo", name).Run(); err != nil {
+	dir := t.TempDir()
+	silent, name := filepath.Join(dir, "silent.jsonl"), filepath.Join(dir, "pipe.jsonl")
+	if err := exec.CommandContext(t.Context(), "mkfifo", silent, name).Run(); err != nil {
 		t.Skip("no named pipes here:", err)
 	}
-	_, err := Open(t.Context(), Source{Names: []string{name}})
+	_, err := Open(t.Context(), Source{Names: []string{silent}})
 	if err == nil || !strings.Contains(err.Error(), "nothing writes to this pipe") {
 		t.Errorf("without a writer: %v", err)
 	}
-	go func() { // It also wakes the reader that was given up.
+	if f, err := os.OpenFile(silent, os.O_RDWR, 0); err == nil { // It wakes the reader that was given up.
+		_ = f.Close()
+	}
+	go func() {
 		if err := os.WriteFile(name, []byte(`{"id":"a","response":"b"}`+"\n"), 0); err != nil {
 			t.Error(err)
 		}

@@ -185,7 +185,7 @@ func TestCorrectedScore(t *testing.T) {
 	if len(seen) != 3 {
 		t.Errorf("as labels come the corrected score is %v, want three different ones", seen)
 	}
-	wantAll(t, "sixty labels", page(t, s, at+"?width=14"), "more, drawn at random")
+	wantAll(t, "sixty labels", page(t, s, at+"?width=20"), "more, drawn at random")
 	before := score()
 	if err := st.DropLabel(t.Context(), items[17].Hash(), "anna"); err != nil {
 		t.Fatal(err)
