@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 gotestsum=${1:?usage: scripts/test.sh GOTESTSUM LOG TIME}
 log=$2 time=$3
-raced=(. ./bundle ./cmd/deem ./internal/catalog
+raced=(. ./bundle ./cmd/deem ./internal/catalog ./internal/money
   ./internal/queue ./internal/run ./internal/server/... ./internal/store/... ./internal/telemetry
   ./internal/test/faultserver ./internal/test/storetest
   ./internal/minilm ./judge/... ./model/... ./probe)
