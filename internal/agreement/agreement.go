@@ -55,14 +55,6 @@ func Number(yes bool) float64 {
 	return 0
 }
 
-// population returns the variance with n in the denominator.
-func population(m stat.Moments) float64 {
-	if m.N() == 0 {
-		return 0
-	}
-	return m.Variance() * float64(m.N()-1) / float64(m.N())
-}
-
 // withEstimate returns the JSON object with the fields of the estimate and of more.
 func withEstimate(e stat.Estimate, more any) ([]byte, error) {
 	first, err := json.Marshal(e)

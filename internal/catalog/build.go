@@ -145,7 +145,10 @@ func (p Parts) compose(s judge.Spec, depth int) (deem.Judge, error) {
 	case judge.KindRules:
 		return rule.Several(members...)
 	case judge.KindAnswer:
-		return answer.New(members[0], append(members, nil)[1]), nil
+		if len(members) == 1 {
+			return answer.New(members[0], nil), nil
+		}
+		return answer.New(members[0], members[1]), nil
 	}
 	var stages []cascade.Stage
 	for i, m := range s.Members {

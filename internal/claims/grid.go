@@ -94,7 +94,7 @@ func (t *Table) note(format string, args ...any) {
 
 // columns decides the meaning of each column and its number of questions: from its header,
 // from a row of sizes, or from the known benchmark.
-func (t *Table) columns(g *grid, known Benchmark) error {
+func (t *Table) columns(g *grid, known Benchmark) error { //nolint:gocyclo // A case for each role of a column.
 	sizes, rights := t.systems(g)
 	kept, overallAt, sizeAt, rightAt := []int{0}, -1, -1, -1
 	roles := append([]role{plainRole}, rolesOf(transposed(g.rows)[1:], known.Categories)...)

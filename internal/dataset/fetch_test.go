@@ -146,8 +146,8 @@ func TestFetchUnexpectedStatus(t *testing.T) {
 			w.WriteHeader(status)
 			_, _ = w.Write([]byte("{}\n"))
 		}))
-		defer srv.Close()
 		_, err := fetchFiles(t.Context(), srv.URL+"/a.jsonl", fetchOptions{Cache: t.TempDir()})
+		srv.Close()
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("HTTP %d: %v", status, err)
 		}

@@ -43,13 +43,14 @@ func (l *layout) item(row *Row) (deem.Item, error) {
 		}
 	}
 	it.Question = cmp.Or(it.Question, turns.Said("user"))
-	if v, said := l.response.of(row), turns.Said("assistant"); v.form == absent && said != "" {
+	switch v, said := l.response.of(row), turns.Said("assistant"); {
+	case v.form == absent && said != "":
 		it.Response = said
-	} else if l.unanswered {
+	case l.unanswered:
 		it.Response = ""
-	} else if v.Missing() {
+	case v.Missing():
 		return it, l.noResponse(row)
-	} else {
+	default:
 		it.Response = v.Said("assistant")
 		if given, err := v.turns(false); err == nil {
 			turns = append(turns, given...)

@@ -23,7 +23,7 @@ func findNested(r io.Reader, name string, whole func(keys []string) bool) (rows.
 	}
 	n, err := rows.Parse(data)
 	if err != nil {
-		return rows.Found{}, nil // reported when it is read as a row
+		return rows.Found{}, nil //nolint:nilerr // It is reported when it is read as a row.
 	}
 	f := rows.Finder{
 		Grade: func(o rows.Node, _ bool) rows.Grade {

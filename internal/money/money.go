@@ -104,7 +104,8 @@ func (b *Budget) reserve(ctx context.Context, stop <-chan struct{}, micros int64
 			return err
 		}
 		b.mu.Lock()
-		need, others := times(micros, b.factor), false
+		need := times(micros, b.factor)
+		var others bool
 		short := need - max(0, b.left())
 		switch {
 		case b.refused != nil:
@@ -275,6 +276,6 @@ func (h *Hold) End(ctx context.Context, cost int64) {
 	b.announce()
 	b.mu.Unlock()
 	if tell { // If it fails, the next reservation tells.
-		_ = b.tell(context.WithoutCancel(ctx), 0, 0)
+		_ = b.tell(context.WithoutCancel(ctx))
 	}
 }

@@ -77,7 +77,7 @@ func (b *Budget) Open(ctx context.Context, st Store, before, aside int64) error 
 	b.spent, b.unsettled = Add(b.spent, Add(before, aside)), Add(b.unsettled, aside)
 	b.funds, b.told, b.last = b.spent, b.spent, Balance{Free: math.MaxInt64}
 	b.mu.Unlock()
-	return b.tell(ctx, 0, 0)
+	return b.tell(ctx)
 }
 
 // ask reserves more in the store, unless another caller has reserved enough meanwhile. It
@@ -105,10 +105,10 @@ func (b *Budget) ask(ctx context.Context, micros int64) error {
 }
 
 // tell is tellAlone for callers that do not ask.
-func (b *Budget) tell(ctx context.Context, need, more int64) error {
+func (b *Budget) tell(ctx context.Context) error {
 	b.asked <- struct{}{}
 	defer func() { <-b.asked }()
-	return b.tellAlone(ctx, need, more)
+	return b.tellAlone(ctx, 0, 0)
 }
 
 // tellAlone tells the store what is spent and reserved, and reserves what is missing of need,
@@ -141,7 +141,7 @@ func (b *Budget) tellAlone(ctx context.Context, need, more int64) error {
 }
 
 // Return gives the money that no call needs back to the store.
-func (b *Budget) Return(ctx context.Context) error { return b.tell(ctx, 0, 0) }
+func (b *Budget) Return(ctx context.Context) error { return b.tell(ctx) }
 
 // Close returns what is left to the store, and separates the budget from it. No call may be
 // in flight, and all records must be in the store.
@@ -151,7 +151,7 @@ func (b *Budget) Close(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
-	err := b.tell(ctx, 0, 0)
+	err := b.tell(ctx)
 	if err == nil {
 		err = b.store.Leave(ctx)
 	}

@@ -202,7 +202,7 @@ func plainNames(part string) map[string]bool {
 
 // grade says how much of a row an object is. A row identifies a question, by its text, by
 // an id or by its key, and contains an answer or a decision.
-func (l layout) grade(o rows.Node, keyed bool) rows.Grade {
+func (l layout) grade(o rows.Node, keyed bool) rows.Grade { //nolint:gocyclo // A case for each kind of object.
 	if o.Kind != rows.Object {
 		return rows.None
 	}

@@ -260,7 +260,7 @@ func unique(list []json.RawMessage) []json.RawMessage {
 // repeats rows, with settings, or with decisions about documents next to them.
 func renest(rng *rand.Rand, list []json.RawMessage, documents bool) (any, string) {
 	var value any
-	how := ""
+	var how string
 	parts := 1 + rng.IntN(3)
 	split := make([][]json.RawMessage, parts)
 	for i, row := range list {

@@ -92,7 +92,7 @@ func score(it deem.Item, reading string) (deem.Verdict, error) {
 		return benchmark.Given(score, "partial", "the answer is read as "+text.Repr(answer)), nil
 	}
 	if it.Fields[columnType] == "" {
-		return given(real(it.References[0], it.Response, reading))
+		return given(scoreReal(it.References[0], it.Response, reading))
 	}
 	gold, err := goldOf(it.References[0])
 	if err != nil {
@@ -278,9 +278,9 @@ func boxOf(response, reading string) (string, bool) {
 	return all[0][1], true
 }
 
-// real scores a response of the split real, and returns the answer found in it. The right
+// scoreReal scores a response of the split real, and returns the answer found in it. The right
 // answer is a number, a list with commas, or a text, and the answer must be of that type.
-func real(reference, response, reading string) (points float64, answer any) {
+func scoreReal(reference, response, reading string) (points float64, answer any) {
 	found, inBox := boxOf(response, reading)
 	if want, ok := number(reference, reading); ok {
 		if got, ok := number(found, reading); ok && (inBox || reading == Strict) {
