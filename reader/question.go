@@ -49,7 +49,10 @@ type Turn struct {
 // Fields of an item that a reader uses. All other fields, the references, the category and
 // the ids stay hidden from it.
 const (
-	FieldContexts = "contexts"          // a JSON list of [Context]
+	// FieldContexts is a JSON list of [Context]. No judge that comes with deem shows a
+	// field of this name: contexts are for the reader, and their ids may tell the key.
+	FieldContexts = "reader_contexts"
+
 	FieldDate     = "question_date"     // when the question is asked
 	FieldSpeakers = "speakers"          // a JSON list of names
 	FieldStatus   = "retrieval_failure" // why the retrieval failed; an item with it is not answered

@@ -21,7 +21,6 @@ import (
 	"deem/internal/dataset"
 	"deem/internal/rows"
 	"deem/internal/words"
-	"deem/reader"
 )
 
 // Fields with measurements of the retrieval.
@@ -176,5 +175,5 @@ func refusal(name string, values []rows.Value, questions []rows.Row) error {
 			"write the text that the reader saw in each row, under contexts")
 	}
 	return deem.WithHint(fmt.Errorf("%s: no row has a question, or an id, and contexts", name),
-		"contexts are read from %s; --map field.%s=COLUMN names another column", strings.Join(contextNames[:6], ", "), reader.FieldContexts)
+		"contexts are read from %s; --map %s=COLUMN names another column", strings.Join(contextNames[:6], ", "), contextsPart)
 }

@@ -17,9 +17,12 @@ import (
 // contextNames are the columns with contexts, a text or a list, our own first. The names are
 // those that package rows compares: without case and punctuation.
 var contextNames = []string{
-	reader.FieldContexts, "context", "search_context", "retrieved_contexts", "retrieved_context", "raw_recall", "retrieved_memories",
+	"contexts", "context", "search_context", "retrieved_contexts", "retrieved_context", "raw_recall", "retrieved_memories",
 	"retrieved_passages", "retrieved_chunks", "retrieval.search_results", "retrieval_results.ranked_items", "search_results", "passages", "memories",
 }
+
+// contextsPart is the name of the contexts for --map.
+const contextsPart = "field.contexts"
 
 // looseNames are columns that hold contexts only next to a question: a list of this name may
 // be a list of rows, too.
@@ -120,7 +123,7 @@ func (b *builder) field(o rows.Node, field string, names ...string) rows.Node {
 // contextsOf returns the value with the contexts of a row: a text, or a list. Missing means
 // that there are none, which is not the same as an empty list.
 func (b *builder) contextsOf(o rows.Node) rows.Node {
-	if column, ok := b.mapping["field."+reader.FieldContexts]; ok {
+	if column, ok := b.mapping[contextsPart]; ok {
 		return o.At(column)
 	}
 	for _, name := range contextNames {
