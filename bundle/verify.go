@@ -123,6 +123,9 @@ type Verification struct {
 	Wires    int `json:"wires"`    // calls whose parameters were compared with the judge
 	Verdicts int `json:"verdicts"` // computed again, from replies or by the rule
 
+	// Checks has every kind of check once, always in the same order.
+	Checks []Check `json:"checks"`
+
 	// Findings are the first hundred findings; Total counts all of them.
 	Findings []Finding `json:"findings"`
 	Total    int       `json:"total_findings"`
@@ -137,18 +140,23 @@ const maxFindings = 100
 // Verify checks a bundle. Errors in the bundle are findings; the returned error is that of
 // reading, or of ctx. No goroutine outlives the call.
 func Verify(ctx context.Context, from io.Reader, o VerifyOptions) (*Verification, error) {
-	c := &checker{opts: o, out: &Verification{Findings: []Finding{}, Notes: []string{}}}
+	c := &checker{opts: o, out: &Verification{Checks: newChecks(), Findings: []Finding{}, Notes: []string{}}}
 	lines, err := newScanner(from)
 	if err == nil {
 		defer lines.Close()
 		err = c.all(ctx, lines)
 	}
 	c.out.Lines = max(0, lines.n-1)
-	if err := c.broken(err); err != nil {
-		return c.out, err
+	if other := c.broken(err); other != nil {
+		return c.out, other
 	}
 	if !errors.Is(err, ErrNewer) {
-		return c.out, c.broken(lines.tail.check())
+		if err := c.broken(lines.tail.check()); err != nil {
+			return c.out, err
+		}
+	}
+	if err != nil {
+		c.out.stopped()
 	}
 	return c.out, nil
 }
@@ -186,6 +194,7 @@ type checker struct {
 
 func (c *checker) find(f Finding) {
 	c.out.Total++
+	c.out.count(f)
 	if len(c.out.Findings) < maxFindings {
 		c.out.Findings = append(c.out.Findings, f)
 	}
@@ -194,8 +203,11 @@ func (c *checker) find(f Finding) {
 	}
 }
 
-func (c *checker) note(format string, args ...any) {
-	c.out.Notes = append(c.out.Notes, fmt.Sprintf(format, args...))
+// note says what the named checks could not check, and why.
+func (c *checker) note(to Outcome, names []string, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	c.out.Notes = append(c.out.Notes, text)
+	c.out.limit(to, names, "%s", text)
 }
 
 // all checks every line.
@@ -291,9 +303,10 @@ func want[T any](c *checker, lines *scanner, kind string, v *T) error {
 func (c *checker) restore() {
 	switch {
 	case c.out.Header.Redacted:
-		c.note("the bundle is redacted: prompts are not rendered and replies not read again; hashes, chain and counts are checked")
+		c.out.limit(PartPassed, []string{checkItem}, "texts are removed: item hashes are taken from the file")
+		c.note(NotChecked, judgedAgain, "the bundle is redacted: prompts are not rendered and replies not read again; hashes, chain and counts are checked")
 	case c.opts.Restore == nil:
-		c.note("nobody restored the judge: prompts are not rendered and replies not read again")
+		c.note(NotChecked, judgedAgain, "nobody restored the judge: prompts are not rendered and replies not read again")
 	default:
 		// Models are made in the order of the members, which is the order of their calls in
 		// a record.
@@ -308,20 +321,20 @@ func (c *checker) restore() {
 		}
 		switch {
 		case again.Note != "" && again.Partly:
-			c.note("verdicts are made again in part: %s", again.Note)
+			c.note(PartPassed, judgedAgain, "verdicts are made again in part: %s", again.Note)
 		case again.Note != "":
-			c.note("verdicts are not made again: %s", again.Note)
+			c.note(NotChecked, judgedAgain, "verdicts are not made again: %s", again.Note)
 		}
 		c.again = again
 	}
 	if c.opts.Numbers == nil {
-		c.note("nobody counts the numbers of the manifest again")
+		c.note(PartPassed, []string{checkNumbers}, "nobody counts the numbers of the manifest again")
 		return
 	}
 	var err error
 	c.count, err = c.opts.Numbers(c.out.Run, c.judge, c.out.Header.Redacted)
 	if err != nil {
-		c.note("the numbers of the manifest are not counted again: %v", err)
+		c.note(PartPassed, []string{checkNumbers}, "the numbers of the manifest are not counted again: %v", err)
 		c.count = nil
 	}
 }
@@ -362,6 +375,7 @@ func (c *checker) epilogue(lines *scanner, l line) error {
 	case signed == nil && signer != nil:
 		wrong("the bundle is not signed, and should be by %s", Fingerprint(signer))
 	case signed == nil:
+		c.out.limit(NotChecked, []string{checkSignature}, "the file is not signed")
 	case signed.Algorithm != "ed25519":
 		wrong("the signature is of the unknown kind %q", signed.Algorithm)
 	case len(signed.Key) != ed25519.PublicKeySize:
@@ -407,10 +421,11 @@ func (c *checker) manifest(n int, head string, m Manifest) {
 	case got.Items > d.Items:
 		c.find(Finding{Check: checkItem, Line: n, Message: fmt.Sprintf("the dataset has %d items, and %d are in the file", d.Items, got.Items)})
 	case c.seq.gaps || got.Items < d.Items:
-		c.note("the hash of the dataset is not checked: %d of its %d items have a record", got.Items, d.Items)
+		c.note(PartPassed, []string{checkItem}, "the hash of the dataset is not checked: %d of its %d items have a record", got.Items, d.Items)
 	case hash != d.Hash:
 		c.find(Finding{Check: checkItem, Line: n, Message: fmt.Sprintf("the items have the hash %s together, and the run says %s", deem.ShortHash(hash), deem.ShortHash(d.Hash))})
 	}
+	c.out.compared(got.Replies)
 	c.numbers(n, m.Numbers)
 }
 
@@ -420,16 +435,16 @@ func (c *checker) numbers(n int, said json.RawMessage) {
 		return
 	}
 	if len(said) == 0 {
-		c.note("the manifest holds no numbers to compare with")
+		c.note(PartPassed, []string{checkNumbers}, "the manifest holds no numbers to compare with")
 		return
 	}
 	counted, left, err := c.count.Numbers()
 	if err != nil {
-		c.note("the numbers of the manifest are not counted again: %v", err)
+		c.note(PartPassed, []string{checkNumbers}, "the numbers of the manifest are not counted again: %v", err)
 		return
 	}
 	if len(left) > 0 {
-		c.note("what stands under %s in the manifest is not counted again: it takes the texts", strings.Join(left, ", "))
+		c.note(PartPassed, []string{checkNumbers}, "what stands under %s in the manifest is not counted again: it takes the texts", strings.Join(left, ", "))
 	}
 	words := c.opts.Software == c.out.Header.Software && c.opts.Software != "" && len(left) == 0
 	err = compareNumbers(said, counted, left, words, func(message string) {

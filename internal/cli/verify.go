@@ -13,17 +13,10 @@ import (
 
 	"deem"
 	"deem/bundle"
-	"deem/internal/benchmark"
 	"deem/internal/catalog"
-	"deem/internal/labels"
 	"deem/internal/reports"
-	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/judge"
-	"deem/judge/cascade"
-	"deem/judge/panel"
-	"deem/report"
 )
 
 const verifyHelp = `Check a run file written by "deem export RUN -o run.deem", without a network, a database
@@ -169,17 +162,8 @@ func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey,
 		from = f
 	}
 	shown := 0
-	out, err := bundle.Verify(ctx, from, bundle.VerifyOptions{
-		Restore: againOf,
-		Numbers: func(r bundle.Run, j bundle.Judge, redacted bool) (bundle.Counter, error) {
-			rep, err := reports.NewReporter(ctx, reports.RunOfFile(r, j), reports.Options{MaxUnjudged: report.DefaultMaxUnjudged, Redacted: redacted})
-			if err != nil {
-				return nil, err
-			}
-			return rep, nil
-		},
-		Signer:   signer,
-		Software: software(),
+	out, err := reports.Verify(ctx, from, reports.VerifyOptions{
+		Restore: catalog.Restore, Signer: signer, Software: software(),
 		Found: func(f bundle.Finding) {
 			if shown++; shown <= maxShown && !a.json {
 				fmt.Fprintf(a.out, "%s: %s\n", words.Printable(name), words.Printable(f.String()))
@@ -189,7 +173,7 @@ func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey,
 	if err != nil {
 		return checkedFile{}, fmt.Errorf("%s: %w", name, err)
 	}
-	v := checkedFile{File: name, OK: out.Total == 0, Verification: out}
+	v := checkedFile{File: name, OK: out.OK(), Verification: out.Verification}
 	v.hold(anchor)
 	if !a.json {
 		v.text(a.out, signer)
@@ -200,139 +184,6 @@ func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey,
 // maxShown is the maximum number of findings printed. A file with more has one problem many
 // times.
 const maxShown = 100
-
-// againOf rebuilds the judge of a run file, if it needs neither a model nor any other file.
-func againOf(r bundle.Run, j bundle.Judge, model func(name, settings string) deem.Model, record func(context.Context) (deem.Record, bool)) (bundle.Again, error) {
-	s, err := judge.ParseSpec(j.Identity)
-	switch {
-	case err != nil:
-		return bundle.Again{}, err
-	case s.Kind == judge.KindRecorded:
-		return bundle.Again{Note: j.Name + " was recorded by others, and deem asked nobody"}, nil
-	case s.Kind == labels.Kind:
-		return bundle.Again{Note: j.Name + " judges by a file of its own"}, nil
-	case s.Composed():
-		return composedAgain(reports.RunOfFile(r, j).Judge, s, model, record)
-	case s.Kind == judge.KindModel:
-		p, err := benchmark.Protocol(s)
-		if err != nil {
-			return bundle.Again{}, err
-		}
-		if _, several := p.(judge.Dialogue); several {
-			return composedAgain(reports.RunOfFile(r, j).Judge, s, model, record)
-		}
-		return bundle.Again{Protocol: p}, nil
-	}
-	again, err := catalog.Stored(reports.RunOfFile(r, j).Judge, catalog.Parts{})
-	if err != nil {
-		return bundle.Again{Note: fmt.Sprintf("this deem cannot make the rule %s (%s) without further data, or has another version of it", j.Name, deem.ShortHash(j.Hash))}, nil //nolint:nilerr // The note reports the error.
-	}
-	return bundle.Again{Rule: answeredJudge{again}}, nil
-}
-
-// composedAgain rebuilds a judge that is composed of others.
-func composedAgain(kept store.JudgeSpec, s judge.Spec, model func(name, settings string) deem.Model, record func(context.Context) (deem.Record, bool)) (bundle.Again, error) {
-	taken := &takenMembers{record: record}
-	j, err := catalog.Build(s, catalog.Parts{
-		Around: func(j deem.Judge) deem.Judge { return careful{j} }, Instead: taken.take,
-		Model: func(name, settings string) (deem.Model, error) { return model(name, settings), nil },
-	})
-	if err != nil {
-		return bundle.Again{}, fmt.Errorf("%s is a %s, and %w", kept.Name, s.Kind, err)
-	}
-	hash, err := deem.JudgeHash(j)
-	if err != nil {
-		return bundle.Again{}, err
-	}
-	if hash != kept.Hash {
-		return bundle.Again{Note: fmt.Sprintf("this deem makes another judge of what the file says of %s", kept.Name)}, nil
-	}
-	again := bundle.Again{Judge: j, Partly: len(taken.names) > 0, Unchecked: taken.models}
-	if again.Partly {
-		again.Note = fmt.Sprintf("%s cannot be asked without further data; what a record says of it is taken as it stands", strings.Join(taken.names, ", "))
-	}
-	return again, nil
-}
-
-// takenMembers are members that could not be rebuilt, and whose votes are taken from the
-// record.
-type takenMembers struct {
-	record func(context.Context) (deem.Record, bool)
-	names  []string
-	models []string // used by them
-}
-
-// take returns a judge that repeats the recorded verdicts of a member that cannot be
-// rebuilt: its vote in a panel, or its decision as a stage of a cascade, which is known if
-// it decided.
-func (t *takenMembers) take(of judge.Spec, i int) deem.Judge {
-	m, names := of.Members[i], reports.PartNames(of)
-	said := func(rec deem.Record) (deem.Verdict, error) {
-		if rec.Verdict == nil || rec.Verdict.Aspects[cascade.StageAspect] != float64(i+1) {
-			return deem.Verdict{}, deem.Failf(deem.Unsure, "not asked again")
-		}
-		return *rec.Verdict, nil
-	}
-	if of.Kind == judge.KindPanel {
-		said = func(rec deem.Record) (deem.Verdict, error) {
-			votes, ok := panel.Votes(names, rec)
-			if !ok || votes[i] == panel.VoteNone {
-				return deem.Verdict{}, deem.Failf(deem.Unsure, "not asked again")
-			}
-			yes := votes[i] == panel.VoteYes
-			v := deem.Verdict{Label: votes[i].String(), Pass: &yes}
-			if yes {
-				v.Score = 1
-			}
-			if rec.Verdict != nil {
-				if score, ok := rec.Verdict.Aspects["score/"+names[i]]; ok {
-					v.Score = score
-				}
-			}
-			return v, nil
-		}
-	}
-	t.names = append(t.names, m.Name)
-	t.models = append(t.models, m.Judge.Models()...)
-	return &takenJudge{m.Name, m.Judge, t.record, said}
-}
-
-// A takenJudge stands for a member that cannot be rebuilt. It has the member's name and spec,
-// and returns the member's verdict from the record that is being checked.
-type takenJudge struct {
-	name   string
-	spec   judge.Spec
-	record func(context.Context) (deem.Record, bool)
-	said   func(deem.Record) (deem.Verdict, error)
-}
-
-func (j *takenJudge) Name() string  { return j.name }
-func (j *takenJudge) Identity() any { return j.spec }
-
-func (j *takenJudge) Judge(ctx context.Context, _ deem.Item) (deem.Verdict, error) {
-	rec, ok := j.record(ctx)
-	if !ok {
-		return deem.Verdict{}, fmt.Errorf("%s is asked while no bundle is checked", j.name)
-	}
-	return j.said(rec)
-}
-
-// A careful judge converts a panic into an error. A judge from a file is untrusted, and the
-// members of a panel run in their own goroutines.
-type careful struct{ inside deem.Judge }
-
-func (j careful) Name() string { return j.inside.Name() }
-
-func (j careful) Identity() any { return judge.SpecOf(j.inside) }
-
-func (j careful) Judge(ctx context.Context, it deem.Item) (v deem.Verdict, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s panics over this record: %v", j.Name(), p)
-		}
-	}()
-	return j.inside.Judge(ctx, it)
-}
 
 // text prints the results.
 func (v checkedFile) text(w io.Writer, signer ed25519.PublicKey) {

@@ -17,7 +17,7 @@ func TestUnanswered(t *testing.T) {
 {"id":"d","question":"q","ground_truth":"x","predicted":"","score":0}]`, published.Source{})
 	var without []string
 	for it := range s.Items() {
-		if it.Fields[published.NoResponse] != "" {
+		if it.Fields["no_response"] != "" {
 			without = append(without, it.ID)
 		}
 	}

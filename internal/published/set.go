@@ -136,7 +136,7 @@ func (s *Set) finish() error {
 			if s.items[i].Fields == nil {
 				s.items[i].Fields = map[string]string{}
 			}
-			s.items[i].Fields[NoResponse] = "true"
+			s.items[i].Fields[rows.NoResponse] = "true"
 		}
 	}
 	for i := range s.records {
@@ -186,10 +186,6 @@ func (s *Set) Notes() []string { return slices.Clone(s.notes) }
 
 // Close does nothing: a set is in memory.
 func (s *Set) Close() error { return nil }
-
-// NoResponse is a field of items for which a file has no response: null or missing. An
-// empty text is a response, and has no such field.
-const NoResponse = "no_response"
 
 // CheckResponses returns an error if no column contains responses, because the items cannot
 // be judged again.

@@ -174,15 +174,25 @@ func Of(ctx context.Context, st store.Store, run store.Run, want Options) (Found
 	return r.Found(run).WithParts(ctx, st)
 }
 
+// withPublished adds the benchmark's own numbers to the report.
+func (f Found) withPublished() (Found, error) {
+	if f.Published == nil {
+		return f, nil
+	}
+	var text strings.Builder
+	if err := f.Published.Text(&text); err != nil {
+		return Found{}, err
+	}
+	f.Report.Published, f.Report.PublishedText = f.Published.JSON(), text.String()
+	return f, nil
+}
+
 // WithParts adds the benchmark's own numbers, and the results of the parts of the judge over
 // the first trial.
 func (f Found) WithParts(ctx context.Context, st store.Store) (Found, error) {
-	if f.Published != nil {
-		var text strings.Builder
-		if err := f.Published.Text(&text); err != nil {
-			return Found{}, err
-		}
-		f.Report.Published, f.Report.PublishedText = f.Published.JSON(), text.String()
+	f, err := f.withPublished()
+	if err != nil {
+		return Found{}, err
 	}
 	spec := Grader(SpecOf(f.Run))
 	if !spec.Composed() || spec.Kind == judge.KindPairwise {

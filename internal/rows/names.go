@@ -18,6 +18,10 @@ const (
 	Response   = "response"
 )
 
+// NoResponse is a field of items for which a file has no response: null or missing. An
+// empty text is a response, and has no such field.
+const NoResponse = "no_response"
+
 // A Column is a part of a row and the column names that are recognised for it.
 type Column struct {
 	Target string
