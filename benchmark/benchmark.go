@@ -7,6 +7,7 @@ import (
 	"deem/internal/benchmark"
 	"deem/internal/benchmark/babilong"
 	"deem/internal/benchmark/beam"
+	"deem/internal/benchmark/clbench"
 	"deem/internal/benchmark/convomem"
 	"deem/internal/benchmark/evermembench"
 	"deem/internal/benchmark/forgeteval"
@@ -80,6 +81,7 @@ func All() List {
 		ruler.Benchmark(),
 		babilong.Benchmark(),
 		oolong.Benchmark(),
+		clbench.Benchmark(),
 		forgeteval.Benchmark(),
 		locomoplus.Benchmark(),
 	}

@@ -169,11 +169,10 @@ const (
 	KindMemory        = "memory"
 	KindLongContext   = "long context"
 	KindHallucination = "hallucination"
-	KindJudges        = "judges"
 )
 
 // Kinds returns the kinds of benchmarks in the order of the list.
-func Kinds() []string { return []string{KindMemory, KindLongContext, KindHallucination, KindJudges} }
+func Kinds() []string { return []string{KindMemory, KindLongContext, KindHallucination} }
 
 // A List is a list of benchmarks.
 type List []Benchmark

@@ -115,7 +115,42 @@ func (c Clone) Python(file, sum string) (string, error) {
 			return prompt, nil
 		}
 	}
-	return "", c.wrong(fmt.Errorf("%s does not have the prompt of commit %s with the SHA-256 %s", filepath.Join(c.Path, file), c.At, sum))
+	return "", c.missing(file, sum)
+}
+
+func (c Clone) missing(file, sum string) error {
+	return c.wrong(fmt.Errorf("%s does not have the prompt of commit %s with the SHA-256 %s", filepath.Join(c.Path, file), c.At, sum))
+}
+
+// pieceOfString matches a line that is one Python string, perhaps with an f in front.
+var pieceOfString = regexp.MustCompile(`(?m)^\s*(f?)("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*$`)
+
+// Concatenated returns a variable of a Python file that is one string per line, in brackets,
+// as a template for [Format]: the names in f-strings are its slots. The template must have
+// this SHA-256.
+func (c Clone) Concatenated(file, variable, sum string) (string, error) {
+	data, err := c.read(file)
+	if err != nil {
+		return "", err
+	}
+	_, rest, _ := strings.Cut(data, variable+" = (\n")
+	block, _, _ := strings.Cut(rest, "\n    )\n")
+	var b strings.Builder
+	for _, m := range pieceOfString.FindAllStringSubmatch(block, -1) {
+		value, err := text.Literal(m[2])
+		piece, ok := value.(string)
+		if err != nil || !ok {
+			break
+		}
+		if m[1] == "" {
+			piece = strings.NewReplacer("{", "{{", "}", "}}").Replace(piece)
+		}
+		b.WriteString(piece)
+	}
+	if sha(b.String()) != sum {
+		return "", c.missing(file, sum)
+	}
+	return b.String(), nil
 }
 
 // YAML returns the string at the path of keys in a YAML file. It must have this SHA-256.

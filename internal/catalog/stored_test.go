@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,8 +80,8 @@ func TestStored(t *testing.T) {
 		{write("both.yaml", "kind: pairwise\nname: both\njudge: universal\n"), catalog.JudgeOptions{}},
 	}
 	for _, name := range catalog.JudgeNames() {
-		// These need data, or a clone of a repository.
-		if name != "semantic" && name != "personamem/open" && name != "evermembench/upstream" && name != "beam/upstream" && name != "locomo-plus" {
+		needsMore := []string{"semantic", "personamem/open", "evermembench/upstream", "beam/upstream", "locomo-plus", "clbench"} // data, or a clone of a repository
+		if !slices.Contains(needsMore, name) {
 			judges = append(judges, named{name, catalog.JudgeOptions{}})
 		}
 	}
