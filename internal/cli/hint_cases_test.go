@@ -101,6 +101,7 @@ var hintFiles = map[string]string{
 // hintCases follow hints. TestHints reports missing ones.
 var hintCases = []hintCase{
 	{when: "deem run", follow: "deem run --data answers.jsonl\ndeem demo"},
+	{when: "deem run --data many.jsonl --model fake:say=HELPFUL", follow: "--model => --model fake:say=CORRECT\n--judge => --judge helpful\n--max-unjudged 100%"},
 	{when: "deem run answers.jsonl", follow: "deem run --data answers.jsonl"},
 	{when: "deem run --data asked.jsonl --responses told.jsonl", follow: "--map id=COLUMN => --map id=nr"},
 	{when: "deem run --data asked.jsonl --responses unnamed.jsonl", follow: "--map id=COLUMN => --map id=nr"},

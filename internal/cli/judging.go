@@ -72,8 +72,10 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, da
 // newRun returns a run that has not begun. It keeps settings of an earlier part of the run:
 // its lock, and, if anything was judged, the names under which it was judged.
 func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, around func(deem.Model) deem.Model) (*run.Run, error) {
+	options := o.Options
+	options.KeepGoing = o.maxUnjudged >= 1 // All items may be unjudged.
 	r, err := run.New(run.Setup{
-		Store: st, Choice: g, Dataset: o.datasetOf(data), Options: o.Options, Telemetry: a.telemetry, Batched: o.batch.on,
+		Store: st, Choice: g, Dataset: o.datasetOf(data), Options: options, Telemetry: a.telemetry, Batched: o.batch.on,
 		Busy:   func(ctx context.Context, runID string) error { return a.notQueued(ctx, st, runID) },
 		Around: around,
 	})

@@ -26,6 +26,7 @@ type careful struct {
 
 	mu   sync.Mutex
 	left []deem.Record // of kind [store.Unfinished]
+	row  failureRow
 }
 
 var _ deem.Judge = (*careful)(nil)
@@ -36,8 +37,13 @@ func (c *careful) Name() string { return c.judge.Name() }
 // Judge calls the inner judge with a separate ledger, because the ledger of the run must
 // not contain items without a record.
 func (c *careful) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	if err := c.givenUp(); err != nil {
+		return deem.Verdict{}, err
+	}
 	if c.rule {
-		return c.ask(ctx, it)
+		v, err := c.ask(ctx, it)
+		c.count(ctx, it, nil, err)
+		return v, err
 	}
 	own, calls := deem.WithLedger(ctx, deem.TrialOf(ctx))
 	v, err := c.ask(own, it)
@@ -45,6 +51,7 @@ func (c *careful) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error)
 	for _, call := range made {
 		deem.NoteCall(ctx, call)
 	}
+	c.count(ctx, it, made, err)
 	paid := func(c deem.Call) bool { return c.Reply != nil && !c.Reply.Cached } // A cached reply was paid for earlier.
 	if _, judged := errors.AsType[*deem.Failure](err); err == nil || judged && ctx.Err() == nil || !slices.ContainsFunc(made, paid) {
 		return v, err
@@ -56,6 +63,25 @@ func (c *careful) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error)
 		Failure: deem.Failf(store.Unfinished, "%v", err),
 	})
 	return v, err
+}
+
+// count counts the outcome of an item, so that the run ends before another worker asks in
+// vain. An interruption says nothing about the judge.
+func (c *careful) count(ctx context.Context, it deem.Item, made []deem.Call, err error) {
+	f, failed := errors.AsType[*deem.Failure](err)
+	if ctx.Err() != nil || err != nil && !failed {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.row.add(it.ID, f, made)
+}
+
+// givenUp returns the error of a run that has given up, or nil.
+func (c *careful) givenUp() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.row.over
 }
 
 // A PanicError is the error of a judge that panicked, which is a bug.

@@ -23,6 +23,10 @@ type Job struct {
 	// RetryUnjudged judges items again that earlier parts of the run could not judge.
 	RetryUnjudged bool
 
+	// GiveUpAfter is the number of consecutive items without a verdict after which the job
+	// ends, because the next ones would cost as much and say as little; 0 means never.
+	GiveUpAfter int
+
 	// Commits configures how records are grouped. Committed and Waiting are set by Do.
 	Commits store.WriterOptions
 
@@ -46,7 +50,7 @@ func (job Job) Do(ctx context.Context) error {
 			return err
 		}
 	}
-	judge := &careful{judge: job.Judge, rule: job.Run.Judge.Rule}
+	judge := &careful{judge: job.Judge, rule: job.Run.Judge.Rule, row: failureRow{most: job.GiveUpAfter}}
 	commits := job.Commits
 	// A kill loses the records that wait for a commit, and the calls in flight. So the
 	// former are limited to the number of the latter, unless that is small.

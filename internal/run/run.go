@@ -51,6 +51,7 @@ type Options struct {
 	Total         *money.Budget // common budget of several runs; nil means none
 	Fresh         bool          // do not resume an earlier run, and ignore cached replies
 	RetryUnjudged bool          // judge items again that an earlier part of the run could not judge
+	KeepGoing     bool          // do not stop after twenty items in a row without a verdict
 	OnAbsence     func(error)   // receives the first error of a server that never answered; may be nil
 }
 
@@ -240,6 +241,9 @@ func (r *Run) Do(ctx context.Context, job Job) error {
 	each := job.Each
 	job.Store, job.Run, job.Judge, job.RetryUnjudged = r.Setup.Store, r.Run, tel.Judge(r.Judge), o.RetryUnjudged
 	job.Options.Concurrency, job.Options.Trials = o.Concurrency, o.Trials
+	if !o.KeepGoing && !r.Setup.Batched { // The replies of a batch are paid for already.
+		job.GiveUpAfter = giveUpAfter
+	}
 	job.Each = func(rec deem.Record) {
 		tel.Add(rec)
 		each(rec)
