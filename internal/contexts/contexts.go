@@ -92,7 +92,7 @@ func Open(ctx context.Context, src Source) (*Set, error) {
 func readValues(ctx context.Context, files *dataset.Files) ([]rows.Value, error) {
 	var values []rows.Value
 	var problems deem.Problems
-	for row, err := range files.Rows(ctx) {
+	for v, err := range files.Values(ctx) {
 		if p, ok := errors.AsType[deem.Problem](err); ok {
 			problems.Add(p)
 			continue
@@ -100,12 +100,7 @@ func readValues(ctx context.Context, files *dataset.Files) ([]rows.Value, error)
 		if err != nil {
 			return nil, err
 		}
-		n, err := row.Node()
-		if err != nil {
-			problems.Add(deem.Problem{File: row.File, Line: row.Line, Message: err.Error()})
-			continue
-		}
-		values = append(values, rows.Value{File: row.File, Line: row.Line, Node: n})
+		values = append(values, v)
 	}
 	return values, problems.Err()
 }

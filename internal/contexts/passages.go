@@ -68,10 +68,10 @@ func (b *builder) passages(it *deem.Item, r rows.Row) ([]reader.Context, error) 
 
 // speakersOf returns the names of the two speakers of the conversation, if the row has them.
 func speakersOf(o rows.Node) []string {
-	if v := find(o, reader.FieldSpeakers); v.Kind == rows.List {
+	if v := o.First(reader.FieldSpeakers); v.Kind == rows.List {
 		return v.Texts()
 	}
-	a, b := find(o, "speaker_a", "speaker_1", "speaker_1_name"), find(o, "speaker_b", "speaker_2", "speaker_2_name")
+	a, b := o.First("speaker_a", "speaker_1", "speaker_1_name"), o.First("speaker_b", "speaker_2", "speaker_2_name")
 	if a.Kind == rows.String && b.Kind == rows.String {
 		return []string{a.Text, b.Text}
 	}
@@ -100,10 +100,10 @@ func passage(e rows.Node, r rows.Row) (reader.Context, error) {
 		return reader.Context{}, deem.Problem{File: r.File, Line: r.Line, Message: "a passage is neither a text nor an object"}
 	}
 	c := reader.Context{
-		ID: find(e, passageNames...).Str(), Text: find(e, textNames...).Str(), Time: find(e, timeNames...).Str(),
-		Speaker: find(e, speakerOf...).Str(), Raw: json.RawMessage(withoutKey(e).AppendJSON(nil)),
+		ID: e.First(passageNames...).Str(), Text: e.First(textNames...).Str(), Time: e.First(timeNames...).Str(),
+		Speaker: e.First(speakerOf...).Str(), Raw: json.RawMessage(withoutKey(e).AppendJSON(nil)),
 	}
-	if x, ok := find(e, scoreNames...).Float(); ok {
+	if x, ok := e.First(scoreNames...).Float(); ok {
 		c.Score = &x
 	}
 	if turns, date, ok := session(r.Node, c.ID); ok {
@@ -137,15 +137,15 @@ func withoutKey(o rows.Node) rows.Node {
 // session returns the session with the given id in the haystack of a row. Where a row has
 // one, the text of a passage is only what was searched, and a reader sees the session.
 func session(o rows.Node, id string) (turns []reader.Turn, date string, ok bool) {
-	ids, sessions := find(o, "haystack_session_ids"), find(o, "haystack_sessions")
+	ids, sessions := o.First("haystack_session_ids"), o.First("haystack_sessions")
 	i := slices.IndexFunc(ids.Vals, func(v rows.Node) bool { return id != "" && v.Str() == id })
 	if i < 0 || i >= len(sessions.Vals) {
 		return nil, "", false
 	}
 	for _, t := range sessions.Vals[i].Vals {
-		turns = append(turns, reader.Turn{Role: find(t, "role").Str(), Text: find(t, "content").Str()})
+		turns = append(turns, reader.Turn{Role: t.First("role").Str(), Text: t.First("content").Str()})
 	}
-	if dates := find(o, "haystack_dates"); i < len(dates.Vals) {
+	if dates := o.First("haystack_dates"); i < len(dates.Vals) {
 		date = dates.Vals[i].Str()
 	}
 	return turns, date, len(turns) > 0

@@ -67,25 +67,6 @@ type builder struct {
 // metaPrefixes are the objects in which programs keep metadata of a question.
 var metaPrefixes = []string{"", "meta.", "metadata."}
 
-// find returns the value of the first of the columns that has one.
-func find(o rows.Node, names ...string) rows.Node {
-	for _, name := range names {
-		head, rest, deeper := strings.Cut(name, ".")
-		for i, key := range o.Keys {
-			v := o.Vals[i]
-			switch {
-			case rows.Plain(key) == rows.Plain(name) && v.Kind != rows.Missing:
-				return v
-			case deeper && v.Kind == rows.Object && rows.Plain(key) == rows.Plain(head):
-				if inner := find(v, rest); inner.Kind != rows.Missing {
-					return inner
-				}
-			}
-		}
-	}
-	return rows.Node{}
-}
-
 // part returns the value of a part of an item that is not the answer key.
 func (b *builder) part(o rows.Node, part string) rows.Node {
 	if column, ok := b.mapping[part]; ok {
@@ -97,7 +78,7 @@ func (b *builder) part(o rows.Node, part string) rows.Node {
 	}
 	for _, prefix := range metaPrefixes {
 		for _, name := range names {
-			if v := find(o, prefix+name); v.IsScalar() && !v.Blank() {
+			if v := o.First(prefix + name); v.IsScalar() && !v.Blank() {
 				return v
 			}
 		}
@@ -112,7 +93,7 @@ func (b *builder) field(o rows.Node, field string, names ...string) rows.Node {
 	}
 	for _, prefix := range metaPrefixes {
 		for _, name := range names {
-			if v := find(o, prefix+name); v.Kind != rows.Missing {
+			if v := o.First(prefix + name); v.Kind != rows.Missing {
 				return v
 			}
 		}
@@ -127,11 +108,11 @@ func (b *builder) contextsOf(o rows.Node) rows.Node {
 		return o.At(column)
 	}
 	for _, name := range contextNames {
-		if v := find(o, name); v.Kind == rows.String || v.Kind == rows.List && !idsOnly(v) {
+		if v := o.First(name); v.Kind == rows.String || v.Kind == rows.List && !idsOnly(v) {
 			return v
 		}
 	}
-	if v := find(o, looseNames...); v.Kind == rows.List && !idsOnly(v) && b.part(o, rows.Question).Kind != rows.Missing {
+	if v := o.First(looseNames...); v.Kind == rows.List && !idsOnly(v) && b.part(o, rows.Question).Kind != rows.Missing {
 		return v
 	}
 	return rows.Node{}
@@ -139,7 +120,7 @@ func (b *builder) contextsOf(o rows.Node) rows.Node {
 
 // halves returns the memories of each of two speakers.
 func halves(o rows.Node) (first, second rows.Node, ok bool) {
-	first, second = find(o, speakerNames[0]), find(o, speakerNames[1])
+	first, second = o.First(speakerNames[0]), o.First(speakerNames[1])
 	return first, second, first.Kind == rows.List && second.Kind == rows.List
 }
 
@@ -174,9 +155,9 @@ func (b *builder) grade(o rows.Node, keyed bool) rows.Grade {
 func (b *builder) learn(found []rows.Row) {
 	has := func(part string) bool {
 		names := slices.DeleteFunc(rows.Names(part), func(name string) bool { return name == rows.Answer })
-		return slices.ContainsFunc(found, func(r rows.Row) bool { return find(r.Node, names...).Kind != rows.Missing })
+		return slices.ContainsFunc(found, func(r rows.Row) bool { return r.Node.First(names...).Kind != rows.Missing })
 	}
-	evidence := slices.ContainsFunc(found, func(r rows.Row) bool { return find(r.Node, evidenceNames...).Kind != rows.Missing })
+	evidence := slices.ContainsFunc(found, func(r rows.Row) bool { return r.Node.First(evidenceNames...).Kind != rows.Missing })
 	switch {
 	case has(rows.References):
 		b.key = rows.Response
@@ -195,7 +176,7 @@ func (b *builder) references(o rows.Node) []string {
 			if name == rows.Answer && b.key != rows.References {
 				continue
 			}
-			if list := find(o, prefix+name).Texts(); len(list) > 0 {
+			if list := o.First(prefix + name).Texts(); len(list) > 0 {
 				return list
 			}
 		}
@@ -249,17 +230,17 @@ func (b *builder) setFields(it *deem.Item, r rows.Row) error {
 	set(FieldTokens, b.field(r.Node, FieldTokens, tokenNames...))
 	set(FieldLatency, b.field(r.Node, FieldLatency, latencyNames...))
 	for _, name := range secondNames {
-		if s, ok := find(r.Node, name).Float(); ok && it.Fields[FieldLatency] == "" {
+		if s, ok := r.Node.First(name).Float(); ok && it.Fields[FieldLatency] == "" {
 			it.Fields[FieldLatency] = text.Float(s * 1000)
 		}
 	}
 	if why := b.failure(r.Node); why != "" {
 		it.Fields[reader.FieldStatus] = why
 	}
-	if v := find(r.Node, "raw_response"); v.Kind == rows.Object || v.Kind == rows.List {
+	if v := r.Node.First("raw_response"); v.Kind == rows.Object || v.Kind == rows.List {
 		b.shadowed++
 	}
-	if !find(r.Node, "reflect_answer").Blank() {
+	if !r.Node.First("reflect_answer").Blank() {
 		b.answers++
 	}
 	return nil
@@ -268,10 +249,10 @@ func (b *builder) setFields(it *deem.Item, r rows.Row) error {
 // failure returns why the retrieval of a row failed, "" if it did not.
 func (b *builder) failure(o rows.Node) string {
 	status := b.field(o, reader.FieldStatus, statusNames...).Str()
-	why := find(o, "error")
+	why := o.First("error")
 	detail := why.Str()
 	if why.Kind == rows.Object {
-		detail = strings.TrimPrefix(find(why, "type").Str()+": "+find(why, "message").Str(), ": ")
+		detail = strings.TrimPrefix(why.First("type").Str()+": "+why.First("message").Str(), ": ")
 	}
 	lower := strings.ToLower(status)
 	failed := slices.ContainsFunc(failedWords, func(word string) bool { return strings.HasPrefix(lower, word) })
@@ -296,7 +277,7 @@ func enclosing(value rows.Node, path string) string {
 	id, n := "", value
 	for _, part := range parts {
 		if n.Kind == rows.Object && path != "" {
-			if v := find(n, slices.Concat(rows.Names(rows.Cluster), rows.Names(rows.ID))...); v.IsScalar() && !v.Blank() {
+			if v := n.First(slices.Concat(rows.Names(rows.Cluster), rows.Names(rows.ID))...); v.IsScalar() && !v.Blank() {
 				id = v.Str()
 			}
 		}

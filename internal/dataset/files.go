@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"deem"
+	"deem/internal/rows"
 	"deem/internal/text"
 )
 
@@ -144,6 +145,25 @@ func (fs *Files) Rows(ctx context.Context) iter.Seq2[*Row, error] {
 			}
 			if err != nil {
 				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// Values yields the rows of all files as values that stay valid. Errors are as in
+// [Files.Rows].
+func (fs *Files) Values(ctx context.Context) iter.Seq2[rows.Value, error] {
+	return func(yield func(rows.Value, error) bool) {
+		for row, err := range fs.Rows(ctx) {
+			var v rows.Value
+			if err == nil {
+				v = rows.Value{File: row.File, Line: row.Line, Table: row.text == nil}
+				if v.Node, err = row.Node(); err != nil {
+					err = deem.Problem{File: row.File, Line: row.Line, Message: err.Error()}
+				}
+			}
+			if !yield(v, err) {
 				return
 			}
 		}

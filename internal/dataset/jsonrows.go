@@ -78,7 +78,7 @@ func (o *objectReader) read(data []byte, line int) (*Row, error) {
 		o.row.python, o.row.nans = true, nans
 		return row, err
 	}
-	o.row.lone = s.lone
+	o.row.lone, o.row.text = s.lone, data
 	return &o.row, nil
 }
 

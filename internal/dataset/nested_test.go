@@ -73,3 +73,28 @@ func TestSameIDs(t *testing.T) {
 		t.Errorf("Open: %v (%s), want that they are two systems", err, deem.HintOf(err))
 	}
 }
+
+// Values have the lines of the objects in them.
+func TestValues(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.json")
+	text := "{\"n\": 2,\n \"conversation\": {\n  \"rows\": [\n   {\"q\": 1},\n   {\"q\": NaN}]}}"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files, err := dataset.OpenFiles(t.Context(), dataset.Input{Names: []string{file}, Whole: func([]string) bool { return true }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = files.Close() }()
+	n := 0
+	for v, err := range files.Values(t.Context()) {
+		n++
+		list := v.At("conversation.rows").Vals
+		if err != nil || v.Line != 1 || v.Table || len(list) != 2 || list[0].Line != 4 || list[1].Line != 5 {
+			t.Errorf("value in line %d with rows %+v, %v, want rows in lines 4 and 5", v.Line, list, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d values, want 1", n)
+	}
+}

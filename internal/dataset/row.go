@@ -18,6 +18,7 @@ type Row struct {
 	File string // as the user named it
 	Line int    // where the row begins, from 1; in Parquet the row number
 
+	text   []byte   // of an object in JSON, nil for the row of a table
 	file   int      // the index of the file among its inputs
 	names  []string // the names of the columns, in the order of the file
 	values []Value  // of the same length
@@ -45,7 +46,10 @@ func (r *Row) Get(path string) Value {
 
 // Node returns the row as an object. The cells of a table are strings.
 func (r *Row) Node() (rows.Node, error) {
-	n := rows.Node{Kind: rows.Object}
+	if r.text != nil {
+		return rows.Parse(r.text)
+	}
+	n := rows.Node{Kind: rows.Object, Line: 1}
 	for i, name := range r.names {
 		child, err := rows.Parse(r.values[i].JSON())
 		if err != nil {
@@ -99,10 +103,6 @@ func (v Value) Missing() bool {
 func (v Value) Blank() bool {
 	return v.Missing() || v.form != raw && len(v.data) == 0 || v.form == raw && string(v.data) == `""`
 }
-
-// IsCell reports whether the value is the cell of a table, where an empty text and a
-// missing value are the same.
-func (v Value) IsCell() bool { return v.form == cell }
 
 // Str returns the value as Python's str would write it, which is how the programs that
 // published the protocols put values into prompts. A missing value is "None".

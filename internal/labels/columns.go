@@ -12,25 +12,33 @@ import (
 	"deem/internal/rows"
 )
 
+// The parts of a label that code names, in addition to those of package rows.
+const (
+	partItem      = rows.Item
+	partLabel     = rows.Label
+	partScore     = rows.Score
+	partJudgeHash = "judge_hash"
+	partScale     = "scale" // of a whole file
+)
+
 // A part is a part of a label with the names of its columns.
 type part struct {
 	name  string
 	names []string
 }
 
-// parts are in display order. The first column that a row has counts. The columns of ids,
-// reasons and responses are first those specific to labels, then those of items and
-// published results.
+// parts are in display order. The first column that a row has counts. The names are those
+// that only files of labels use, then those of items and published results.
 var parts = []part{
-	{"item", namesOf("id", "item", "item_id")},
-	{"label", []string{"label", "human_label", "human_verdict", "human", "verdict", "judgment", "judgement", "pass", "passed", "correct", "is_correct", "expected_verdict"}},
-	{"score", []string{"score", "human_score", "rating", "grade"}},
-	{"annotator", []string{"annotator", "annotator_id", "rater", "labeler", "labeller", "labelled_by", "labeled_by", "reviewer", "worker_id"}},
-	{"confidence", []string{"confidence"}},
-	{"reason", namesOf("reason", "reason", "why", "comment", "note", "notes")},
-	{"response", namesOf("response")},
-	{"judge_hash", []string{"judge_hash"}},
-	{"drawn", []string{"drawn"}},
+	{partItem, namesOf(rows.ID, append(rows.Names(rows.Item), "item_id")...)},
+	{partLabel, rows.HumanNames(partLabel)},
+	{partScore, rows.HumanNames(partScore)},
+	{rows.Annotator, rows.Names(rows.Annotator)},
+	{"confidence", rows.Names("confidence")},
+	{"reason", namesOf("reason", append([]string{"reason"}, rows.Names(rows.Note)...)...)},
+	{rows.Response, rows.Names(rows.Response)},
+	{partJudgeHash, rows.Names(partJudgeHash)},
+	{"drawn", rows.Names("drawn")},
 }
 
 // namesOf returns the given column names, followed by those of a part of an item.

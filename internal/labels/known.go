@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 )
 
 // A Known is a disagreement of a judge with people that has been reviewed and recorded.
@@ -32,33 +33,33 @@ func ReadKnown(ctx context.Context, name string) ([]Known, error) {
 	r := &reader{src: Source{Names: []string{name}}, set: &Set{}}
 	var list []Known
 	lines := map[string]int{}
-	r.take = func(rw row) {
+	r.take = func(rw rows.Row) {
 		id, ok := r.value(rw, "item")
 		if !ok {
-			r.bad(rw.file, rw.line, form, "no item is named (columns here: %s)", strings.Join(rw.names, ", "))
+			r.bad(rw.File, rw.Line, form, "no item is named (columns here: %s)", strings.Join(rw.Keys, ", "))
 			return
 		}
-		k := Known{Item: id, File: rw.file, Line: rw.line}
+		k := Known{Item: id, File: rw.File, Line: rw.Line}
 		k.Why, _ = r.value(rw, "reason")
 		judge, hasJudge := r.side(rw, id, "judge", "judge_says")
 		people, hasPeople := r.side(rw, id, "people", "people_say", "human", "label")
 		switch {
 		case !hasJudge && !hasPeople:
-			r.bad(rw.file, rw.line, form, "item %q: neither what the judge says nor what people say is given", id)
+			r.bad(rw.File, rw.Line, form, "item %q: neither what the judge says nor what people say is given", id)
 			return
 		case !hasJudge:
 			judge = !people
 		case !hasPeople:
 			people = !judge
 		case judge == people:
-			r.bad(rw.file, rw.line, form, "item %q: judge and people say the same, which is not a disagreement", id)
+			r.bad(rw.File, rw.Line, form, "item %q: judge and people say the same, which is not a disagreement", id)
 			return
 		}
 		if line, twice := lines[id]; twice {
-			r.bad(rw.file, rw.line, "", "item %q stands in line %d already", id, line)
+			r.bad(rw.File, rw.Line, "", "item %q stands in line %d already", id, line)
 			return
 		}
-		k.Judge, k.People, lines[id] = judge, people, rw.line
+		k.Judge, k.People, lines[id] = judge, people, rw.Line
 		list = append(list, k)
 	}
 	if err := r.files(ctx); err != nil {
@@ -68,15 +69,16 @@ func ReadKnown(ctx context.Context, name string) ([]Known, error) {
 }
 
 // side parses the verdict of one of the two sides.
-func (r *reader) side(rw row, id string, columns ...string) (yes, ok bool) {
+func (r *reader) side(rw rows.Row, id string, columns ...string) (yes, ok bool) {
 	for _, column := range columns {
-		text, found := rw.get(column)
-		if !found {
+		v := rw.Member(column)
+		if v.Kind == rows.Missing {
 			continue
 		}
+		text := v.Str()
 		d, hint, err := r.decide(text, "")
 		if err != nil || d.blank {
-			r.bad(rw.file, rw.line, hint, "item %q: %s says %q, which is neither yes nor no", id, column, text)
+			r.bad(rw.File, rw.Line, hint, "item %q: %s says %q, which is neither yes nor no", id, column, text)
 		}
 		return d.yes, true
 	}

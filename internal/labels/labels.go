@@ -15,11 +15,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 	"deem/judge"
 )
 
@@ -152,7 +152,7 @@ type reader struct {
 	problems deem.Problems
 	hint     string // of the first problem that has one
 
-	take func(row) // called for each row
+	take func(rows.Row) // called for each row
 
 	scale     float64 // of this file, 0 for none
 	annotator string
@@ -166,14 +166,7 @@ type reader struct {
 func (r *reader) files(ctx context.Context) error {
 	for _, name := range r.src.Names {
 		r.scale, r.annotator, r.lacks = r.src.Scale, r.src.Annotator, map[string]*lack{"item": {}, "label": {}}
-		var err error
-		ext := strings.ToLower(filepath.Ext(name))
-		if r.src.Format == formatYAML || r.src.Format == "" && (ext == ".yaml" || ext == ".yml") {
-			err = r.yamlFile(name)
-		} else {
-			err = r.rowsFile(ctx, name)
-		}
-		if err != nil {
+		if err := r.file(ctx, name); err != nil {
 			return err
 		}
 		for _, part := range []string{"item", "label"} { // that no row of the file had
@@ -183,7 +176,7 @@ func (r *reader) files(ctx context.Context) error {
 				r.spell(part, l)
 			default:
 				says := map[string]string{"item": "names an item", "label": "has a label"}[part]
-				r.bad(l.first.file, 0, partHints[part], "none of the %d rows %s (columns here: %s)", l.problems.Total, says, strings.Join(l.first.names, ", "))
+				r.bad(l.first.File, 0, partHints[part], "none of the %d rows %s (columns here: %s)", l.problems.Total, says, strings.Join(l.first.Keys, ", "))
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package labels_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -140,6 +141,39 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// aliases is a short text whose aliases make it a hundred million values.
+var aliases = func() string {
+	text := "a: &a0 [x]\n"
+	for i := range 9 {
+		text += fmt.Sprintf("b%d: &a%d [%s]\n", i, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 10), ", "))
+	}
+	return text
+}()
+
+// Labels may be in a list for each conversation, or under their ids, in any format.
+func TestReadNested(t *testing.T) {
+	for _, c := range []struct{ name, file, text, want, notes string }{
+		{"lists", "l.json", `{"c1":[{"id":"a","label":true}],` + "\n" + `"c2":[{"id":"b","label":false}]}`, "a:1 b:2", ""},
+		{"ids", "l.json", `{"annotator":"anna","a":"yes","b":{"label":"no","why":"w"}}`, "a:1 b:1", ""},
+		{"lists in YAML", "l.yaml", "c1:\n- {id: a, label: yes}\nc2:\n- {id: b, label: no}\n", "a:2 b:4", ""},
+		{"a word in the list", "l.yaml", "- {id: a, label: yes}\n- no\n", "a:1", "1 object left out because not every object there is a row"},
+		{"settings", "l.json", `{"config":{"top_k":3},"labels":[{"id":"a","label":true}]}`, "a:1", "config left out because it is not in a list of rows"},
+	} {
+		set, err := labels.Read(t.Context(), labels.Source{Names: []string{write(t, c.file, c.text)}})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var got []string
+		for _, l := range set.Labels {
+			got = append(got, fmt.Sprintf("%s:%d", l.Item, l.Line))
+		}
+		if strings.Join(got, " ") != c.want || strings.Join(set.Notes, "; ") != c.notes {
+			t.Errorf("%s: %q with notes %q, want %q with %q", c.name, got, set.Notes, c.want, c.notes)
+		}
+	}
+}
+
 func TestReadProblems(t *testing.T) {
 	for _, c := range []struct{ name, file, text, want, hint string }{
 		{"a word that is neither", "l.csv", "id,label\na,yes\nb,partially\n", `l.csv:3: item "b": the label "partially" is neither yes nor no`, "--yes-word and --no-word"},
@@ -158,10 +192,11 @@ func TestReadProblems(t *testing.T) {
 		{"a short hash", "l.yaml", "judge_hash: 3f9c\na: yes\n", "too short", ""},
 		{"a confidence beyond", "l.csv", "id,label,confidence\na,yes,90\n", `the confidence "90" is not a number from 0 to 1`, ""},
 		{"no YAML", "l.yaml", "a: [\n", "l.yaml:", ""},
-		{"two lists", "l.yaml", "labels:\n  - {id: a, label: yes}\nothers:\n  - {id: b, label: no}\n", "l.yaml:4: the file has two lists", ""},
-		{"a list of words", "l.yaml", "- yes\n- no\n", "l.yaml:1: a label wants keys and values", ""},
+		{"two lists", "l.yaml", "labels:\n  - {id: a, label: yes}\nothers:\n  - {id: a, label: no}\n", "l.yaml: several lists label the same items: labels, others", "take one of them"},
+		{"a list of words", "l.yaml", "- yes\n- no\n", "there are no labels in it", "id,label"},
+		{"aliases of aliases", "l.yaml", aliases, "aliases repeat parts of it", ""},
 		{"nothing", "l.csv", "id,label\n", "there are no labels in it", "id,label"},
-		{"a sentence", "l.yaml", "just words\n", "wants a list of labels", ""},
+		{"a sentence", "l.yaml", "just words\n", "there are no labels in it", "id,label"},
 		{"a scale that is none", "l.yaml", "scale: big\na: yes\n", `the scale "big" is not a positive number`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

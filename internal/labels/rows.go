@@ -3,10 +3,8 @@ package labels
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,116 +14,167 @@ import (
 	"deem/internal/rows"
 )
 
-// A row is one row of a file of any format.
-type row struct {
-	file  string
-	line  int
-	names []string
-	get   func(column string) (text string, ok bool)
+// value returns a part of a row, and reports whether it exists.
+func (r *reader) value(rw rows.Row, part string) (string, bool) {
+	if part == partItem && rw.Key != "" {
+		return rw.Key, true
+	}
+	if column, ok := r.src.Columns[part]; ok {
+		v := rw.At(column)
+		return v.Str(), v.Kind != rows.Missing
+	}
+	v := rw.First(Columns(part)...)
+	return v.Str(), v.Kind != rows.Missing
 }
 
-// value returns a part of the row, and reports whether it exists.
-func (r *reader) value(rw row, name string) (string, bool) {
-	if column, ok := r.src.Columns[name]; ok {
-		return rw.get(column)
+// isLabel takes objects with an item or a label as rows. Others are rows if they are in a list
+// with one: they are reported.
+func (r *reader) isLabel(o rows.Node, _ bool) rows.Grade {
+	if r.has(o, partItem) || r.has(o, partLabel) || r.has(o, partScore) {
+		return rows.Strong
 	}
-	for _, column := range Columns(name) {
-		if text, ok := rw.get(rw.named(column)); ok {
-			return text, true
-		}
-	}
-	return "", false
+	return rows.Weak
 }
 
-// named returns the row's own spelling of a column name. Case, spaces and punctuation are
-// ignored.
-func (rw row) named(column string) string {
-	plain := rows.Plain(column)
-	if i := slices.IndexFunc(rw.names, func(name string) bool { return rows.Plain(name) == plain }); i >= 0 && !slices.Contains(rw.names, column) {
-		return rw.names[i]
+// has reports whether an object has a column of a part, possibly without a value: a null in
+// JSON is a label that is still to come.
+func (r *reader) has(o rows.Node, part string) bool {
+	if column, ok := r.src.Columns[part]; ok {
+		head, _, _ := strings.Cut(column, ".")
+		return o.Has(column) || o.Has(head)
 	}
-	return column
+	return slices.ContainsFunc(o.Keys, func(key string) bool {
+		return slices.ContainsFunc(Columns(part), func(name string) bool { return rows.Plain(name) == rows.Plain(key) })
+	})
 }
 
-// rowsFile reads a file in a format of package dataset.
-func (r *reader) rowsFile(ctx context.Context, name string) error {
-	files, err := dataset.OpenFiles(ctx, dataset.Input{Names: []string{name}, Stdin: r.src.Stdin, Format: r.src.Format})
+// file reads one file.
+func (r *reader) file(ctx context.Context, name string) error {
+	values, err := r.values(ctx, name)
 	if err != nil {
 		return err
 	}
-	if strings.HasSuffix(strings.ToLower(name), ".json") {
-		// The values next to the list apply to all labels. The rows are read below.
-		var h head
-		if data, err := os.ReadFile(name); err == nil && json.Unmarshal(data, &h) == nil {
-			r.head(h, name, 1)
+	if len(values) == 1 {
+		values[0].Node = r.byID(values[0].Node)
+	}
+	found := rows.Finder{Grade: r.isLabel, Question: func(o rows.Node) string {
+		id, _ := r.value(rows.Row{Node: o}, partItem)
+		return id
+	}}.Find(values)
+	if len(found.Rivals) > 0 {
+		r.bad(name, 0, "take one of them out of it", "several lists label the same items: %s", dataset.Listed(found.Rivals))
+		return nil
+	}
+	r.set.Notes = append(r.set.Notes, found.LeftOut...)
+	for i, v := range values {
+		if rest, ok := found.Rest[i]; ok {
+			r.head(rest, name, v.Line)
 		}
 	}
-	for got, err := range files.Rows(ctx) {
+	for _, rw := range found.Rows {
+		r.take(rw)
+	}
+	return nil
+}
+
+// values reads the values of a file in a format of package dataset, or in YAML.
+func (r *reader) values(ctx context.Context, name string) ([]rows.Value, error) {
+	if r.isYAML(name) {
+		return r.yamlFile(name)
+	}
+	files, err := dataset.OpenFiles(ctx, dataset.Input{
+		Names: []string{name}, Stdin: r.src.Stdin, Format: r.src.Format, Whole: func([]string) bool { return true },
+	})
+	if err != nil {
+		return nil, err
+	}
+	var values []rows.Value
+	for v, err := range files.Values(ctx) {
 		if p, ok := errors.AsType[deem.Problem](err); ok {
 			r.problems.Add(p)
 			continue
 		}
 		if err != nil {
-			return errors.Join(err, files.Close())
+			return nil, errors.Join(err, files.Close())
 		}
-		r.take(row{file: got.File, line: got.Line, names: got.Names(), get: func(column string) (string, bool) {
-			v := got.Get(column)
-			if v.Missing() {
-				return "", false
-			}
-			return v.Str(), true
-		}})
+		values = append(values, v)
 	}
 	r.set.Notes = append(r.set.Notes, files.Notes()...)
-	return files.Close()
+	return values, files.Close()
 }
 
-// A head contains the values that apply to all labels of a file.
-type head struct {
-	JudgeHash string  `json:"judge_hash"`
-	Scale     float64 `json:"scale"`
-	Annotator string  `json:"annotator"`
+// byID returns an object with a label for each id, such as "q1: PASS", as a list of labels
+// under a key. It returns any other value unchanged.
+func (r *reader) byID(n rows.Node) rows.Node {
+	isList := func(v rows.Node) bool { return v.Kind == rows.List }
+	if n.Kind != rows.Object || r.isLabel(n, false) == rows.Strong || slices.ContainsFunc(n.Vals, isList) {
+		return n
+	}
+	whole, list := rows.Node{Kind: rows.Object, Line: n.Line}, rows.Node{Kind: rows.List}
+	for i, key := range n.Keys {
+		v := n.Vals[i]
+		if slices.Contains(headParts, key) && v.IsScalar() {
+			whole.Keys, whole.Vals = append(whole.Keys, key), append(whole.Vals, v)
+			continue
+		}
+		row := rows.Node{Kind: rows.Object, Line: v.Line, Keys: []string{partItem, partLabel}, Vals: []rows.Node{rows.Text(key), v}}
+		if v.Kind == rows.Object {
+			row.Keys, row.Vals = append([]string{partItem}, v.Keys...), append([]rows.Node{rows.Text(key)}, v.Vals...)
+		}
+		list.Vals = append(list.Vals, row)
+	}
+	whole.Keys, whole.Vals = append(whole.Keys, "labels"), append(whole.Vals, list)
+	return whole
 }
+
+// headParts are the columns that apply to all labels of a file. They are next to the list of
+// labels, or in the first line of a JSONL file.
+var headParts = []string{partJudgeHash, partScale, rows.Annotator}
 
 // head applies the values for all labels of a file. The user's settings take precedence.
-func (r *reader) head(h head, file string, line int) {
-	r.bind(file, line, h.JudgeHash)
-	if r.src.Scale == 0 && h.Scale > 0 {
-		r.scale = h.Scale
+func (r *reader) head(o rows.Node, file string, line int) {
+	r.bind(file, line, o.Member(partJudgeHash).Str())
+	if scale := o.Member(partScale); scale.Kind != rows.Missing {
+		x, ok := scale.Float()
+		switch {
+		case !ok || x <= 0:
+			r.bad(file, line, "", "the scale %q is not a positive number", scale.Str())
+		case r.src.Scale == 0:
+			r.scale = x
+		}
 	}
-	if h.Annotator != "" && r.src.Annotator == "" {
-		r.annotator = h.Annotator
+	if who := o.Member(rows.Annotator).Str(); who != "" && r.src.Annotator == "" {
+		r.annotator = who
 	}
 }
 
 // row handles one row: a label, a row that is not labelled yet, or the first line of a
 // JSONL file, which applies to all.
-func (r *reader) row(rw row) {
-	id, hasID := r.value(rw, "item")
-	hash, hasHash := r.value(rw, "judge_hash")
+func (r *reader) row(rw rows.Row) {
+	id, hasID := r.value(rw, partItem)
 	if !hasID {
-		scale, hasScale := rw.get("scale")
-		if who, hasWho := rw.get("annotator"); hasHash || hasScale || hasWho && len(rw.names) == 1 {
-			x, _ := strconv.ParseFloat(scale, 64)
-			r.head(head{JudgeHash: hash, Scale: x, Annotator: who}, rw.file, rw.line)
+		isHead := rw.Has(partJudgeHash) || rw.Has(partScale) || rw.Has(rows.Annotator) && len(rw.Keys) == 1
+		if isHead && !r.has(rw.Node, partLabel) {
+			r.head(rw.Node, rw.File, rw.Line)
 			return
 		}
-		r.without("item", rw, "no item is named")
+		r.without(partItem, rw, "no item is named")
 		return
 	}
-	r.has("item")
-	r.bind(rw.file, rw.line, hash)
-	label, hasLabel := r.value(rw, "label")
-	score, hasScore := r.value(rw, "score")
-	if !hasLabel && !hasScore && !r.mayLabel(rw) {
-		r.without("label", rw, fmt.Sprintf("item %q has no label", id))
+	r.found(partItem)
+	hash, _ := r.value(rw, partJudgeHash)
+	r.bind(rw.File, rw.Line, hash)
+	label, hasLabel := r.value(rw, partLabel)
+	score, hasScore := r.value(rw, partScore)
+	if !hasLabel && !hasScore && !r.has(rw.Node, partLabel) && !r.has(rw.Node, partScore) {
+		r.without(partLabel, rw, fmt.Sprintf("item %q has no label", id))
 		return
 	}
-	r.has("label")
+	r.found(partLabel)
 	d, hint, err := r.decide(label, score)
 	switch {
 	case err != nil:
-		r.bad(rw.file, rw.line, hint, "item %q: %v", id, err)
+		r.bad(rw.File, rw.Line, hint, "item %q: %v", id, err)
 	case d.blank:
 		r.set.Blank++
 	default:
@@ -136,33 +185,33 @@ func (r *reader) row(rw row) {
 // A lack is a part that rows do not have. If no row of the file has it, that is one problem
 // and not one per row.
 type lack struct {
-	first    row
+	first    rows.Row
 	problems deem.Problems
 	found    bool // some row has it
 }
 
 // partHints are the hints for the parts that a row must have.
 var partHints = map[string]string{
-	"item":  "say which column holds the item's id, as with --map item=NAME",
-	"label": "say which column holds the label, as with --map label=NAME",
+	partItem:  "say which column holds the item's id, as with --map item=NAME",
+	partLabel: "say which column holds the label, as with --map label=NAME",
 }
 
 // without records that a row lacks a part.
-func (r *reader) without(part string, rw row, message string) {
+func (r *reader) without(part string, rw rows.Row, message string) {
 	l := r.lacks[part]
-	message += fmt.Sprintf(" (columns here: %s)", strings.Join(rw.names, ", "))
+	message += fmt.Sprintf(" (columns here: %s)", strings.Join(rw.Keys, ", "))
 	if l.found {
-		r.bad(rw.file, rw.line, partHints[part], "%s", message)
+		r.bad(rw.File, rw.Line, partHints[part], "%s", message)
 		return
 	}
 	if l.problems.Total == 0 {
 		l.first = rw
 	}
-	l.problems.Add(deem.Problem{File: rw.file, Line: rw.line, Message: message})
+	l.problems.Add(deem.Problem{File: rw.File, Line: rw.Line, Message: message})
 }
 
-// has records that a row has a part. Earlier rows without it are then each a problem.
-func (r *reader) has(part string) {
+// found records that a row has a part. Earlier rows without it are then each a problem.
+func (r *reader) found(part string) {
 	if l := r.lacks[part]; !l.found {
 		l.found = true
 		r.spell(part, l)
@@ -180,32 +229,14 @@ func (r *reader) spell(part string, l *lack) {
 	r.problems.Total += l.problems.Total - listed
 }
 
-// mayLabel reports whether the row has an empty place for a label: a null in JSON is a
-// label that is still to come.
-func (r *reader) mayLabel(rw row) bool {
-	has := func(column string) bool { return slices.Contains(rw.names, column) }
-	for _, name := range []string{"label", "score"} {
-		if column, ok := r.src.Columns[name]; ok {
-			if head, _, _ := strings.Cut(column, "."); has(column) || has(head) {
-				return true
-			}
-			continue
-		}
-		if slices.ContainsFunc(Columns(name), func(column string) bool { return has(rw.named(column)) }) {
-			return true
-		}
-	}
-	return false
-}
-
 // label adds the label of a row, once for each item and annotator.
-func (r *reader) label(rw row, id string, d decision) {
-	l := Label{Item: id, Annotator: r.annotator, Yes: d.yes, Label: d.label, Score: d.score, Graded: d.graded, File: rw.file, Line: rw.line}
-	if who, ok := r.value(rw, "annotator"); ok && who != "" {
+func (r *reader) label(rw rows.Row, id string, d decision) {
+	l := Label{Item: id, Annotator: r.annotator, Yes: d.yes, Label: d.label, Score: d.score, Graded: d.graded, File: rw.File, Line: rw.Line}
+	if who, _ := r.value(rw, rows.Annotator); who != "" {
 		l.Annotator = who
 	}
 	l.Reason, _ = r.value(rw, "reason")
-	if text, ok := r.value(rw, "response"); ok {
+	if text, ok := r.value(rw, rows.Response); ok {
 		l.Response = &text
 	}
 	if text, ok := r.value(rw, "drawn"); ok {
@@ -214,7 +245,7 @@ func (r *reader) label(rw row, id string, d decision) {
 	if text, ok := r.value(rw, "confidence"); ok && strings.TrimSpace(text) != "" {
 		x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil || !(x >= 0 && x <= 1) {
-			r.bad(rw.file, rw.line, "", "item %q: the confidence %q is not a number from 0 to 1", id, text)
+			r.bad(rw.File, rw.Line, "", "item %q: the confidence %q is not a number from 0 to 1", id, text)
 			return
 		}
 		l.Confidence = &x

@@ -15,8 +15,8 @@ import (
 type layout struct {
 	mapping Mapping
 	columns map[string][]string // the columns of each part, in order of precedence
-	verdict verdictColumn
-	others  []verdictColumn // additional columns with verdicts
+	verdict rows.Verdict
+	others  []rows.Verdict // additional columns with verdicts
 	words   vocabulary
 }
 
@@ -185,8 +185,8 @@ func valueByName(o rows.Node, part string) rows.Node {
 // response, and of an answer or a decision.
 var rowAsks, rowIDs, rowAnswers, rowSays = plainNames(partQuestion), plainNames(partID), plainNames(partResponse), func() map[string]bool {
 	says := map[string]bool{rows.Answer: true}
-	for _, c := range verdictColumns {
-		head, _, _ := strings.Cut(c.path, ".")
+	for _, c := range rows.Verdicts() {
+		head, _, _ := strings.Cut(c.Path, ".")
 		says[rows.Plain(head)] = true
 	}
 	return says
@@ -276,12 +276,12 @@ func (l layout) finder() rows.Finder {
 func (l *layout) decide(found []rows.Row) {
 	l.bind(found)
 	if path, ok := l.mapping[partLabel]; ok {
-		l.verdict = verdictColumn{path: path}
-		if i := slices.IndexFunc(verdictColumns, func(c verdictColumn) bool { return rows.Plain(c.path) == rows.Plain(path) }); i >= 0 {
-			l.verdict = verdictColumns[i]
-			l.verdict.path = path
+		l.verdict = rows.Verdict{Path: path}
+		if i := slices.IndexFunc(rows.Verdicts(), func(c rows.Verdict) bool { return rows.Plain(c.Path) == rows.Plain(path) }); i >= 0 {
+			l.verdict = rows.Verdicts()[i]
+			l.verdict.Path = path
 		}
-		l.words.inverted = l.verdict.inverted
+		l.words.inverted = l.verdict.Inverted
 		return
 	}
 	taken := map[string]bool{}
@@ -291,29 +291,29 @@ func (l *layout) decide(found []rows.Row) {
 		}
 	}
 	fields := fieldsOf(found)
-	for _, c := range verdictColumns {
+	for _, c := range rows.Verdicts() {
 		for _, f := range fields {
-			if f.plain != rows.Plain(c.path) || taken[f.path] {
+			if f.plain != rows.Plain(c.Path) || taken[f.path] {
 				continue
 			}
-			c.path = f.path
+			c.Path = f.path
 			switch {
 			case !l.holdsVerdicts(c, found):
-			case l.verdict.path == "":
+			case l.verdict.Path == "":
 				l.verdict = c
-			case !c.rule && !strings.HasPrefix(c.path, l.verdict.path) && !strings.HasPrefix(l.verdict.path, c.path):
+			case !c.Rule && !strings.HasPrefix(c.Path, l.verdict.Path) && !strings.HasPrefix(l.verdict.Path, c.Path):
 				l.others = append(l.others, c)
 			}
 		}
 	}
-	l.words.inverted = l.verdict.inverted
+	l.words.inverted = l.verdict.Inverted
 }
 
 // holdsVerdicts reports whether a column exists and most of its values can be read.
-func (l layout) holdsVerdicts(c verdictColumn, found []rows.Row) bool {
+func (l layout) holdsVerdicts(c rows.Verdict, found []rows.Row) bool {
 	present, readable, verdicts := 0, 0, 0
 	for _, r := range found {
-		for _, v := range c.votes(r.Node) {
+		for _, v := range c.In(r.Node) {
 			if v.Kind == rows.Missing {
 				continue
 			}
@@ -329,16 +329,6 @@ func (l layout) holdsVerdicts(c verdictColumn, found []rows.Row) bool {
 		}
 	}
 	return verdicts > 0 && 2*readable >= present
-}
-
-// votes returns the verdicts of a row. There are several only if the column has a name
-// under which programs store several; a list elsewhere is not a list of trials.
-func (c verdictColumn) votes(row rows.Node) []rows.Node {
-	v := row.At(c.path)
-	if c.several && (v.Kind == rows.List || v.Kind == rows.Object) {
-		return v.Vals
-	}
-	return []rows.Node{v}
 }
 
 // listFields names columns with one example value each.

@@ -53,8 +53,8 @@ func (s *Set) readRows(src Source, found []rows.Row, l layout) error {
 		}
 		for _, c := range b.layout.others {
 			words := b.layout.words
-			words.inverted = c.inverted
-			b.elsewhere[c.path] = append(b.elsewhere[c.path], words.read(c.votes(r.Node)[0]).verdict)
+			words.inverted = c.Inverted
+			b.elsewhere[c.Path] = append(b.elsewhere[c.Path], words.read(c.In(r.Node)[0]).verdict)
 		}
 		if q := strings.TrimSpace(it.Question); len(q) > 20 && len(it.Response) > 2*len(q) && strings.Contains(it.Response, q) {
 			b.echoes++
@@ -64,22 +64,22 @@ func (s *Set) readRows(src Source, found []rows.Row, l layout) error {
 		}
 		if path, ok := b.layout.mapping[partTruth]; ok { // A value that is not a verdict is not a truth either.
 			words := b.layout.words
-			words.inverted = slices.ContainsFunc(verdictColumns, func(c verdictColumn) bool { return c.path == path && c.inverted })
+			words.inverted = slices.ContainsFunc(rows.Verdicts(), func(c rows.Verdict) bool { return c.Path == path && c.Inverted })
 			v := b.take(r, partTruth)
 			b.measure(v, path)
 			b.truth = append(b.truth, words.read(v).verdict)
 		}
-		if b.layout.verdict.path == "" {
+		if b.layout.verdict.Path == "" {
 			continue
 		}
-		for trial, v := range b.layout.verdict.votes(r.Node) {
+		for trial, v := range b.layout.verdict.In(r.Node) {
 			o := b.layout.words.read(v)
 			if status := r.Member("status"); status.Kind == rows.String && slices.Contains(skippedWords, strings.ToLower(status.Text)) {
 				o = failed(deem.Unsure, "the file says that this row was %s", clip(status.Text))
 			}
 			rec := deem.Record{Position: position, Trial: trial, Verdict: o.verdict, Failure: o.failure}
 			if o.failure != nil && o.failure.Kind == deem.OutOfRange {
-				b.measure(v, b.layout.verdict.path)
+				b.measure(v, b.layout.verdict.Path)
 			}
 			b.addDetails(&rec, r, v)
 			b.records = append(b.records, rec)
@@ -294,7 +294,7 @@ func (b *builder) addDetails(rec *deem.Record, r rows.Row, vote rows.Node) {
 		b.JudgeModel = m.Str()
 	}
 	reply := b.take(r, partReply)
-	if b.layout.verdict.reply && vote.Kind == rows.String {
+	if b.layout.verdict.Reply && vote.Kind == rows.String {
 		reply = vote
 	}
 	if reply.Kind == rows.String && rec.Trial == 0 && reply.Text != "" {
@@ -308,8 +308,8 @@ func (b *builder) addDetails(rec *deem.Record, r rows.Row, vote rows.Node) {
 	}
 	b.labels[rec.Verdict.Label]++
 	var reason rows.Node // next to the verdict, or in a separate column
-	if at := strings.LastIndexByte(b.layout.verdict.path, '.'); at >= 0 {
-		reason = r.At(b.layout.verdict.path[:at]).Member("reason")
+	if at := strings.LastIndexByte(b.layout.verdict.Path, '.'); at >= 0 {
+		reason = r.At(b.layout.verdict.Path[:at]).Member("reason")
 	}
 	if reason.Kind != rows.String {
 		reason = b.take(r, partReason)
@@ -363,14 +363,14 @@ func (b *builder) describe(found int) {
 	if 2*b.echoes > found {
 		b.notes = append(b.notes, fmt.Sprintf("in %d of %d rows the response repeats the question: the column %q may hold the prompt, and then another judge would judge that", b.echoes, found, b.used[partResponse]))
 	}
-	if b.layout.verdict.path == "" {
+	if b.layout.verdict.Path == "" {
 		return
 	}
-	b.Columns = append(b.Columns, partLabel+"="+b.layout.verdict.path)
-	b.formula = b.layout.verdict.rule
-	b.identity = map[string]string{"column": b.layout.verdict.path}
+	b.Columns = append(b.Columns, partLabel+"="+b.layout.verdict.Path)
+	b.formula = b.layout.verdict.Rule
+	b.identity = map[string]string{"column": b.layout.verdict.Path}
 	for name, value := range map[string]any{
-		"inverted": b.layout.verdict.inverted, "yes": b.src.Yes, "no": b.src.No, "scale": b.src.Scale, "pick": b.src.Pick,
+		"inverted": b.layout.verdict.Inverted, "yes": b.src.Yes, "no": b.src.No, "scale": b.src.Scale, "pick": b.src.Pick,
 	} {
 		switch text, _ := deem.Canonical(value); string(text) {
 		case "false", "null", "[]", "0", `""`: // not set
@@ -388,7 +388,7 @@ func (b *builder) describe(found int) {
 	isGraded := func(rec deem.Record) bool {
 		return rec.Verdict != nil && rec.Verdict.Score != 0 && rec.Verdict.Score != 1
 	}
-	switch column := b.layout.verdict.path; {
+	switch column := b.layout.verdict.Path; {
 	case slices.ContainsFunc(b.records, isGraded):
 		b.Rule = "the score is the number in " + column
 		if b.src.Scale > 0 && b.src.Scale != 1 {
@@ -402,9 +402,9 @@ func (b *builder) describe(found int) {
 	if len(b.layout.others) > 0 {
 		list := make([]string, len(b.layout.others))
 		for i, c := range b.layout.others {
-			list[i] = c.path
+			list[i] = c.Path
 		}
-		b.notes = append(b.notes, fmt.Sprintf("there are verdicts in other columns too: %s; --map label=%s takes them", listed(list), b.layout.others[0].path))
+		b.notes = append(b.notes, fmt.Sprintf("there are verdicts in other columns too: %s; --map label=%s takes them", listed(list), b.layout.others[0].Path))
 	}
 }
 

@@ -84,9 +84,9 @@ func Shapes() []Shape {
 // plainVerdicts names the columns without dots.
 func plainVerdicts() string {
 	var list []string
-	for _, c := range verdictColumns {
-		if !strings.Contains(c.path, ".") {
-			list = append(list, c.path)
+	for _, c := range rows.Verdicts() {
+		if !strings.Contains(c.Path, ".") {
+			list = append(list, c.Path)
 		}
 	}
 	return strings.Join(list, ", ")
@@ -111,7 +111,7 @@ func (s *Set) readAny(src Source, c *content) error {
 	}
 	l.decide(found.Rows)
 	s.columnList = listFields(found.Rows)
-	if l.verdict.path == "" && len(l.columns[partResponse]) == 0 {
+	if l.verdict.Path == "" && len(l.columns[partResponse]) == 0 {
 		return s.unknown(src, c, found.Rows)
 	}
 	if path, ok := src.Map[partLabel]; ok && !slices.ContainsFunc(found.Rows, func(r rows.Row) bool { return r.At(path).Kind != rows.Missing }) {
@@ -164,7 +164,7 @@ func (s *Set) pickSection(src *Source, found *rows.Found) error {
 // LongMemEval write needs no other evidence.
 func (s *Set) call(src Source, l layout, found []rows.Row) error {
 	hypothesis := found[0].Has("hypothesis") && found[0].Has("question_id")
-	path := l.verdict.path
+	path := l.verdict.Path
 	written := strings.HasPrefix(path, "autoeval_label") || path == "" && hypothesis
 	if src.Benchmark == "" && written {
 		src.Benchmark = longMemEval
@@ -313,7 +313,7 @@ func (s *Set) unknown(src Source, c *content, found []rows.Row) error {
 		}
 		l.mapping[partLabel] = f.path
 		looks := slices.ContainsFunc([]string{"score", "correct", "label", "verdict", "judg", "grade", "pass", "acceptable"}, func(word string) bool { return strings.Contains(rows.Letters(f.path), word) })
-		if looks && l.holdsVerdicts(verdictColumn{path: f.path}, found) && len(l.finder().Find(c.pieces).Rows) == len(found) {
+		if looks && l.holdsVerdicts(rows.Verdict{Path: f.path}, found) && len(l.finder().Find(c.pieces).Rows) == len(found) {
 			return deem.WithHint(err, "%s looks like the verdict, and then there are %s: --map %s=%s", f.path, words.Count(len(found), "row"), partLabel, f.path)
 		}
 	}

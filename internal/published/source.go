@@ -185,8 +185,8 @@ func (c *content) add(ctx context.Context, src Source, name string, data []byte)
 		return err
 	}
 	defer func() { _ = files.Close() }()
-	begin, cells := len(c.pieces), false
-	for row, err := range files.Rows(ctx) {
+	begin := len(c.pieces)
+	for v, err := range files.Values(ctx) {
 		if p, ok := errors.AsType[deem.Problem](err); ok {
 			c.problems.Add(p)
 			continue
@@ -194,15 +194,9 @@ func (c *content) add(ctx context.Context, src Source, name string, data []byte)
 		if err != nil {
 			return err
 		}
-		n, err := row.Node()
-		if err != nil {
-			c.problems.Add(deem.Problem{File: row.File, Line: row.Line, Message: err.Error()})
-			continue
-		}
-		c.pieces = append(c.pieces, rows.Value{File: row.File, Line: row.Line, Node: n})
-		cells = cells || len(n.Keys) > 0 && row.Get(n.Keys[0]).IsCell()
+		c.pieces = append(c.pieces, v)
 	}
-	if cells {
+	if len(c.pieces) > begin && c.pieces[begin].Table {
 		clearEmpty(c.pieces[begin:])
 	}
 	c.notes = append(c.notes, files.Notes()...)

@@ -41,6 +41,7 @@ type Finder struct {
 	Grade func(o Node, keyed bool) Grade
 
 	// Same returns what a row says. Two rows of different lists that say the same are one.
+	// If it is nil, no two rows are the same.
 	Same func(o Node) string
 
 	// Question returns the question of a row, "" if it has none.
@@ -50,8 +51,9 @@ type Finder struct {
 // A Value is a value of a file: its only object, or one of its lines or elements.
 type Value struct {
 	Node
-	File string
-	Line int // where it begins, from 1
+	File  string
+	Line  int  // where it begins, from 1
+	Table bool // it is the row of a table, whose cells are texts
 }
 
 // A Row is an object of a file that is about one response.
@@ -132,7 +134,9 @@ func (f Finder) Find(values []Value) Found {
 	}
 	rows = w.strongest(w.listed(rows))
 	if several := slices.ContainsFunc(rows, func(r Row) bool { return r.section != rows[0].section }); several {
-		rows = w.once(rows)
+		if w.Same != nil {
+			rows = w.once(rows)
+		}
 		w.found.Rivals = w.rivals(rows)
 	}
 	w.found.Rows = rows
@@ -202,6 +206,7 @@ func (w *walk) list(v Node, at place) []Row {
 	here := section{w.top.File, at.value, at.path}
 	for i, e := range v.Vals {
 		if e.Kind != Object {
+			w.others[here]++
 			continue
 		}
 		hits := w.value(e, place{

@@ -22,6 +22,16 @@ const (
 // empty text is a response, and has no such field.
 const NoResponse = "no_response"
 
+// The parts of a label of a person. The names of their columns are recognised in files of
+// labels, in addition to those of ids, verdicts and reasons.
+const (
+	Item      = "item"
+	Label     = "label"
+	Score     = "score"
+	Annotator = "annotator"
+	Note      = "note"
+)
+
 // A Column is a part of a row and the column names that are recognised for it.
 type Column struct {
 	Target string
@@ -98,8 +108,131 @@ var table = []Column{
 		Also: []string{"latency_s", "latency_seconds", "latency_sec", "duration_seconds", "elapsed_seconds", "response_time_seconds"},
 	},
 	{Target: deem.FieldCost, Names: []string{"cost", "cost_usd", "total_cost", "total_cost_usd"}},
+	{Target: Item, Names: []string{"item"}},
+	{Target: Label, Names: []string{"human_verdict", "human", "expected_verdict"}},
+	{Target: Annotator, Names: []string{"annotator", "annotator_id", "rater", "labeler", "labeller", "labelled_by", "labeled_by", "reviewer", "worker_id"}},
+	{Target: "confidence", Names: []string{"confidence"}},
+	{Target: Note, Names: []string{"why", "comment", "note", "notes"}},
+	{Target: "judge_hash", Names: []string{"judge_hash"}},
+	{Target: "drawn", Names: []string{"drawn"}},
 	{Target: deem.FieldTrace, Names: []string{"trace_id"}},
 	{Target: deem.FieldSpan, Names: []string{"span_id", "observation_id"}},
+}
+
+// A Verdict is a column with verdicts on responses.
+type Verdict struct {
+	Path     string // a name, or a dotted path
+	Inverted bool   // true means that the response is bad
+	Rule     bool   // the result of a formula, used only if there is no verdict of a judge
+	Reply    bool   // it contains the judge's reply itself
+	Several  bool   // it contains the verdicts of several trials, in a list or by name
+
+	// Human is the part of a label of a person, Label or Score, that the column contains in
+	// a file of labels; "" if people do not use the name.
+	Human string
+}
+
+// verdicts are in order of precedence: those of judges before those of people, and these
+// before the results of formulas.
+var verdicts = []Verdict{
+	{Path: "autoeval_label.label"},
+	{Path: "autoeval_label"},
+	{Path: "llm_judgments", Several: true},
+	{Path: "judge_votes", Several: true},
+	{Path: "llm_score"},
+	{Path: "grade", Human: Score},
+	{Path: "evaluation_result"},
+	{Path: "judge_label"},
+	{Path: "judge_labels", Several: true},
+	{Path: "llm_correct"},
+	{Path: "llm_label"},
+	{Path: "llm_verdict"},
+	{Path: "llm_judgment"},
+	{Path: "judgment", Human: Label},
+	{Path: "judgement", Human: Label},
+	{Path: "verdict", Human: Label},
+	{Path: "judge_verdict"},
+	{Path: "llm_judge"},
+	{Path: "judge_correct"},
+	{Path: "is_correct", Human: Label},
+	{Path: "correct", Human: Label},
+	{Path: "judge.pass"},
+	{Path: "judge.correct"},
+	{Path: "judge.label"},
+	{Path: "judge.verdict"},
+	{Path: "judge.score"},
+	{Path: "judge"},
+	{Path: "evaluation.label"},
+	{Path: "evaluation.correct"},
+	{Path: "evaluation.judge"},
+	{Path: "evaluation", Reply: true},
+	{Path: "label", Human: Label},
+	{Path: "passed", Human: Label},
+	{Path: "pass", Human: Label},
+	{Path: "success"},
+	{Path: "is_hallucination", Inverted: true},
+	{Path: "hallucinated", Inverted: true},
+	{Path: "judge_score"},
+	{Path: "llm_judge_score"},
+	{Path: "rubric_score"},
+	{Path: "nugget_score"},
+	{Path: "metrics.correctness.score"},
+	{Path: "metrics.humaneval.score"},
+	{Path: "metrics.llm_judge.score"},
+	{Path: "scores.correctness"},
+	{Path: "scores.factuality"},
+	{Path: "original_verdict"},
+	{Path: "original_label"},
+	{Path: "acceptable"},
+	{Path: "is_acceptable"},
+	{Path: "human_label", Human: Label},
+	{Path: "human_score", Human: Score},
+	{Path: "score", Human: Score},
+	{Path: "rating", Human: Score},
+	{Path: "metrics.f1", Rule: true},
+	{Path: "metrics.f1.score", Rule: true},
+	{Path: "evaluation.f1", Rule: true},
+	{Path: "f1_score", Rule: true},
+	{Path: "f1", Rule: true},
+	{Path: "metrics.exact_match", Rule: true},
+	{Path: "exact_match", Rule: true},
+	{Path: "em", Rule: true},
+}
+
+// Verdicts returns the columns with verdicts that are recognised without a mapping, in order
+// of precedence.
+func Verdicts() []Verdict { return verdicts }
+
+// HumanNames returns the names of the column with the label or the score of a person: first
+// those that say so, then those that programs use, too.
+func HumanNames(part string) []string {
+	names := Names(part)
+	for _, v := range verdicts {
+		if v.Human == part {
+			names = append(names, v.Path)
+		}
+	}
+	rank := func(name string) int {
+		switch {
+		case name == part:
+			return 0
+		case strings.HasPrefix(name, "human"):
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
+	return names
+}
+
+// In returns the verdicts of a row. There are several only if the column has a name under
+// which programs store several; a list elsewhere is not a list of trials.
+func (c Verdict) In(row Node) []Node {
+	v := row.At(c.Path)
+	if c.Several && (v.Kind == List || v.Kind == Object) {
+		return v.Vals
+	}
+	return []Node{v}
 }
 
 // SystemFields returns the parts with the cost of a response for the system under test and

@@ -146,11 +146,23 @@ func (n Node) Member(name string) Node {
 
 // Named returns the member of an object that has a name of a part, and a value. The stronger
 // name wins.
-func (n Node) Named(part string) Node {
-	for _, name := range Names(part) {
+func (n Node) Named(part string) Node { return n.First(Names(part)...) }
+
+// First returns the value of the first of the columns that has one. Columns are names or
+// dotted paths, compared by [Plain].
+func (n Node) First(names ...string) Node {
+	for _, name := range names {
+		plain := Plain(name)
+		head, rest, deeper := strings.Cut(plain, ".")
 		for i, key := range n.Keys {
-			if Plain(key) == Plain(name) && n.Vals[i].Kind != Missing {
-				return n.Vals[i]
+			v := n.Vals[i]
+			switch key := Plain(key); {
+			case key == plain && v.Kind != Missing:
+				return v
+			case deeper && key == head:
+				if inner := v.First(rest); inner.Kind != Missing {
+					return inner
+				}
 			}
 		}
 	}
