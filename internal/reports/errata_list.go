@@ -52,17 +52,24 @@ type ErrataList struct {
 	byText map[string][]int
 }
 
-// The columns of a list: our own names first, then those of others. The locomo-audit
-// project uses question_id, golden_answer, correct_answer and error_type.
+// The columns of a list. Names that only lists of errata use come first, then those of
+// package rows. The locomo-audit project uses question_id, golden_answer, correct_answer and
+// error_type.
 var (
-	idColumns        = []string{"id", "item_id", "question_id", "qid"}
-	questionColumns  = []string{"question", "query", "input"}
-	categoryColumns  = []string{"category", "question_type", "task"}
+	idColumns        = rows.Names(rows.ID)
+	questionColumns  = rows.Names(rows.Question)
+	categoryColumns  = without(rows.Names(rows.Category), kindColumns...)
 	kindColumns      = []string{"kind", "error_type", "type", "error"}
-	publishedColumns = []string{"published", "golden_answer", "gold_answer", "original_answer", "wrong_reference"}
+	publishedColumns = append([]string{"published", "original_answer", "wrong_reference"}, without(rows.Names(rows.References), append(correctedColumns, rows.Answer)...)...)
 	correctedColumns = []string{"corrected", "corrected_references", "corrected_reference", "corrected_answer", "correct_answer", "references", "reference"}
 	corruptsColumns  = []string{"corrupts", "corrupts_score", "score_corrupting"}
 )
+
+// without returns the names that are not among the others: in a list of errata they have
+// another meaning.
+func without(names []string, others ...string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(others, name) })
+}
 
 // ReadErrata reads a list of errata from JSON, JSONL, CSV or Parquet. A row identifies an
 // item by "id", by "question", or by both. It may give the correct answer ("corrected", a
@@ -71,9 +78,9 @@ var (
 // kind contains "citation". A benchmark may write the ids of its items in several ways; nil
 // means no benchmark. If rows are invalid, the error is a [*deem.Problems].
 func ReadErrata(ctx context.Context, path string, b *benchmark.Benchmark) (*ErrataList, error) {
-	isErratum := func(keys []string) bool { // whether the only object of a file is itself an erratum
-		return slices.ContainsFunc(keys, func(k string) bool {
-			return slices.Contains(idColumns, k) || slices.Contains(questionColumns, k)
+	isErratum := func(keys []string) bool { // whether an object is itself an erratum
+		return slices.ContainsFunc(keys, func(key string) bool {
+			return slices.ContainsFunc(slices.Concat(idColumns, questionColumns), func(name string) bool { return rows.Plain(name) == rows.Plain(key) })
 		})
 	}
 	files, err := dataset.OpenFiles(ctx, dataset.Input{Names: []string{path}, Whole: isErratum})
@@ -86,9 +93,9 @@ func ReadErrata(ctx context.Context, path string, b *benchmark.Benchmark) (*Erra
 		e.id = b.ItemID
 	}
 	var problems deem.Problems
-	for row, rowErr := range files.Rows(ctx) {
+	for v, rowErr := range files.Values(ctx) {
 		if rowErr == nil {
-			rowErr = e.row(row)
+			rowErr = e.row(v)
 		}
 		if p, ok := errors.AsType[deem.Problem](rowErr); ok {
 			problems.Add(p)
@@ -107,7 +114,7 @@ func ReadErrata(ctx context.Context, path string, b *benchmark.Benchmark) (*Erra
 }
 
 // row adds one row of the file.
-func (e *ErrataList) row(r *dataset.Row) error {
+func (e *ErrataList) row(r rows.Value) error {
 	x := Erratum{
 		ID: errataText(r, idColumns), Question: errataText(r, questionColumns), Category: errataText(r, categoryColumns), Kind: errataText(r, kindColumns),
 		Published: errataTexts(r, publishedColumns), References: errataTexts(r, correctedColumns),
@@ -142,30 +149,29 @@ func (e *ErrataList) row(r *dataset.Row) error {
 }
 
 // errataTexts returns the texts in the first column that has a value: those of a list, or a
-// single one, without surrounding white space.
-func errataTexts(r *dataset.Row, columns []string) []string {
-	at := slices.IndexFunc(columns, func(name string) bool { return !r.Get(name).Blank() })
-	if at < 0 {
-		return nil
-	}
-	v := r.Get(columns[at])
-	values, isList := v.List()
-	if !isList {
-		values = []dataset.Value{v}
-	}
+// single one, without surrounding white space. The cell of a table may contain a list as
+// JSON.
+func errataTexts(r rows.Value, columns []string) []string {
 	var list []string
-	for _, v := range values {
-		if text := strings.TrimSpace(v.Str()); !v.Blank() && text != "" {
-			list = append(list, text)
+	for _, name := range columns {
+		v := r.First(name)
+		if inside, err := rows.Parse([]byte(v.Text)); err == nil && r.Table && inside.Kind == rows.List {
+			v = inside
+		}
+		for _, text := range v.Texts() {
+			list = append(list, strings.TrimSpace(text))
+		}
+		if len(list) > 0 {
+			break
 		}
 	}
 	return list
 }
 
 // errataText returns the text in the first column that has one, "" if there is none.
-func errataText(r *dataset.Row, columns []string) string {
+func errataText(r rows.Value, columns []string) string {
 	for _, name := range columns {
-		if v := r.Get(name); !v.Blank() {
+		if v := r.First(name); !v.Blank() {
 			return strings.TrimSpace(v.Str())
 		}
 	}

@@ -72,6 +72,10 @@ func TestReadForms(t *testing.T) {
 {"question_id":"q2","error_type":"wrong citation","correct_answer":["x", "y"]},
 {"question":"When?","error_type":"typo","corrupts_score":"no"},
 {"question_id":"q4","error_type":"citation is the answer","corrupts_score":1}]`,
+		"spelled.json": `{"conv-1":[{"questionId":"q1","Question":"Who?","Question Type":2,"errorType":"WRONG","ground_truth":"Ann","correctAnswer":"Bob"},
+{"questionId":"q2","errorType":"wrong citation","correctAnswer":["x", "y"]}],
+"conv-2":[{"query":"When?","errorType":"typo","corrupts_score":"no"},
+{"uid":"q4","errorType":"citation is the answer","corrupts_score":1}]}`,
 		"table.csv": "id,question,category,kind,published,corrected,corrupts\n" +
 			"q1,Who?,2,WRONG,Ann,Bob,\nq2,,,wrong citation,,\"[\"\"x\"\", \"\"y\"\"]\",\n,When?,,typo,,,no\nq4,,,citation is the answer,,,Y\n",
 	} {
