@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,7 @@ be if people had judged everything. -v prints all measures.
   deem agree RUN             human labels from the database (deem label, deem labels
                              import, or the labelling page)
   deem agree RUN RUN         the second judge counts as the truth
+  deem agree RUN RUN... LABELS   several judges: each alone, and what they are worth together
 
 A row of a label file has an item's id and yes or no (correct, incorrect, pass, fail,
 true, false, 1, 0), or a score; --scale sets the highest score. A column "annotator"
@@ -54,6 +56,7 @@ EXIT STATUS
 
 const agreeExample = `  deem agree last labels.csv
   deem agree last~1 last
+  deem agree last~2 last~1 last labels.csv
   deem agree last labels.csv --width 4pp
   deem agree last --plan 200 -o to-label.csv
   deem agree last labels.yaml --known known.yaml`
@@ -81,7 +84,7 @@ type agreeOptions struct {
 func (a *app) agreeCommand() *cobra.Command {
 	o := agreeOptions{maxUnjudged: report.DefaultMaxUnjudged}
 	cmd := &cobra.Command{
-		Use: "agree [RUN] [LABELS...|RUN] [flags]", Short: "compare a judge with human labels or another judge", Long: agreeHelp, Example: agreeExample,
+		Use: "agree [RUN...] [LABELS...] [flags]", Short: "compare a judge with human labels or another judge", Long: agreeHelp, Example: agreeExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := a.readRuns(cmd.Context(), args...)
 			if err != nil {
@@ -162,10 +165,10 @@ func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeO
 	if err != nil {
 		return noRunOrFile(refs[0], err)
 	}
-	if len(refs) > 2 || len(refs) == 2 && len(files) > 0 {
-		return usage.Errorf("deem agree takes a run and files of labels, or two runs, not %q too", refs[len(refs)-1])
-	}
 	t := &truths{app: a, run: run, o: o}
+	if len(refs) > 2 || len(refs) == 2 && (len(files) > 0 || o.fromStore) {
+		return a.agreeSeveral(ctx, st, t, refs, files)
+	}
 	if len(refs) == 2 {
 		second, err := findRun(ctx, st, refs[1])
 		if err != nil {
@@ -203,6 +206,39 @@ func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeO
 		return err
 	}
 	return a.showAgreement(ctx, t, ag)
+}
+
+// agreeSeveral compares the judges of several runs with human labels.
+func (a *app) agreeSeveral(ctx context.Context, st store.Store, t *truths, refs, files []string) error {
+	if o := t.o; o.planned || o.criteria || o.bind || o.rebind || o.known != "" || o.writeKnown != "" || o.width > 0 {
+		return usage.Errorf("--plan, --criteria, --width, --bind, --rebind, --known and --write-known are for one run, and %d are named", len(refs))
+	}
+	var runs []store.Run
+	for _, ref := range refs {
+		run, err := findRun(ctx, st, ref)
+		if err != nil {
+			return noRunOrFile(ref, err)
+		}
+		if slices.ContainsFunc(runs, func(r store.Run) bool { return r.ID == run.ID }) {
+			return usage.Errorf("run %s is named twice", run.ID)
+		}
+		runs = append(runs, run)
+	}
+	t.o.labels.Names, t.o.labels.Stdin, t.o.anyway = files, a.in, true
+	if err := t.open(ctx, st); err != nil {
+		return err
+	}
+	j, err := reports.CompareJudgesWithPeople(ctx, st, runs, t.people)
+	if err != nil {
+		return err
+	}
+	if err := t.unmatched(); err != nil {
+		return err
+	}
+	if a.json {
+		return writeJSON(a.out, j)
+	}
+	return a.document(j.Document())
 }
 
 // noRunOrFile returns an error that a name is neither a run nor a file, if it looks like a

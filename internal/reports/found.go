@@ -227,9 +227,19 @@ func (f Found) WithParts(ctx context.Context, st store.Store) (Found, error) {
 	if spec.Kind == judge.KindCascade {
 		stages.Finish()
 		f.Report.Members = stages
-	} else {
-		f.Report.Members = members.Panel()
+		return f, nil
 	}
+	p := members.Panel()
+	if kept, ok := st.(store.Labels); ok {
+		people, err := Kept(ctx, kept, store.LabelQuery{})
+		if err != nil {
+			return Found{}, err
+		}
+		if p.Votes, err = PanelVotes(ctx, st, f.Run, people); err != nil {
+			return Found{}, err
+		}
+	}
+	f.Report.Members = p
 	return f, nil
 }
 

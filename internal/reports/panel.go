@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -9,7 +10,10 @@ import (
 	"deem"
 	"deem/internal/agreement"
 	"deem/internal/doc"
+	"deem/internal/reports/agree"
+	"deem/internal/store"
 	"deem/internal/words"
+	"deem/judge"
 	"deem/judge/panel"
 	"deem/stat"
 )
@@ -33,6 +37,10 @@ type Panel struct {
 
 	Members []Member `json:"members"`
 	Pairs   []Pair   `json:"pairs"` // all pairs of members
+
+	// Votes says what the members are worth together; nil if the database has no labels of
+	// the items.
+	Votes *agree.Votes `json:"votes,omitempty"`
 }
 
 // A Member is the result of one judge of a panel.
@@ -169,7 +177,7 @@ func (r Panel) AddTo(d *doc.Document) {
 		facts = append(facts,
 			doc.Fact{Name: "unanimous", Text: doc.Share(r.Unanimous) + ", " + doc.NEquals(r.Unanimous.N)},
 			doc.Fact{Name: "differ", Text: doc.Share(r.Flips) + " of pairs of answers to one question"},
-			alpha)
+			alpha, r.effective(d))
 	}
 	members := doc.Table{Columns: []doc.Column{doc.Col("member"), doc.Num("voted"), doc.Num("abstained"), doc.Est("says yes [95%]"), doc.Est("with the panel [95%]")}}
 	for _, m := range r.Members {
@@ -181,7 +189,68 @@ func (r Panel) AddTo(d *doc.Document) {
 			pairs.Rows = append(pairs.Rows, []doc.Cell{doc.T(x.First), doc.T(x.Second), share(x.Agreement), doc.N(x.Agreement.N)})
 		}
 	}
-	d.Add(doc.Section{ID: "parts", Blocks: []doc.Block{facts, members, pairs}})
+	blocks := []doc.Block{facts, members, pairs}
+	if r.Votes != nil {
+		blocks = append(blocks, doc.Paragraph{Text: r.Votes.Worth("the panel")})
+	}
+	d.Add(doc.Section{ID: "parts", Blocks: blocks})
+}
+
+// effective returns how many independent votes the members are worth. Only labels can tell:
+// without them, members that are right together look like members that err together.
+func (r Panel) effective(d *doc.Document) doc.Fact {
+	f := doc.Fact{Name: "worth", Text: "unknown without labels: deem agree RUN LABELS tells how many independent votes"}
+	if r.Votes != nil {
+		f.Text, f.Marks = r.Votes.Short(), d.Mark(r.Votes.Effective.Warnings...)
+	}
+	return f
+}
+
+// PanelVotes returns what the members of the panel that judged a run are worth together,
+// against the labels of people; nil if the judge is not a panel, or no label belongs to an
+// item that all members decided.
+func PanelVotes(ctx context.Context, st store.Store, run store.Run, p *People) (*agree.Votes, error) {
+	spec := Grader(SpecOf(run))
+	if spec.Kind != judge.KindPanel && spec.Kind != judge.KindRepeat {
+		return nil, nil
+	}
+	known, err := p.inStore(ctx, st, run)
+	if err != nil {
+		return nil, err
+	}
+	names := PartNames(spec)
+	shown := slices.Clone(names)
+	if spec.Kind == judge.KindRepeat {
+		for i, n := range names {
+			shown[i] = "answer " + n
+		}
+	}
+	b := agree.NewVotes(shown)
+	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Brief: p.Kept()}) {
+		if err != nil {
+			return nil, err
+		}
+		truth := known[Drawn{rec.Item.ID, rec.Position}].truth
+		if !p.Kept() {
+			truth = p.Of(rec.Item)
+		}
+		list, ok := panel.Votes(names, rec)
+		if truth == nil || truth.Tie || !ok {
+			continue
+		}
+		votes := make([]*bool, len(list))
+		for i, v := range list {
+			if v != panel.VoteNone {
+				votes[i] = new(v == panel.VoteYes)
+			}
+		}
+		var common *bool
+		if rec.Verdict != nil {
+			common = new(rec.Verdict.Yes())
+		}
+		b.Add(rec.Item, votes, common, truth.Yes)
+	}
+	return b.Votes(), nil
 }
 
 // share returns an estimate, or a cell without one: a member that never voted has no share

@@ -144,38 +144,22 @@ func AgreeOptions(ctx context.Context, st store.Store, run store.Run, maxUnjudge
 // CompareWithPeople compares the judge of a run with people.
 func CompareWithPeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options) (agree.Agreement, error) {
 	b := agree.New(o)
-	err := EachWithPeople(ctx, st, run, p, o, b.Add)
-	return b.Agreement(), err
+	if err := EachWithPeople(ctx, st, run, p, o, b.Add); err != nil {
+		return agree.Agreement{}, err
+	}
+	a := b.Agreement()
+	var err error
+	a.Votes, err = PanelVotes(ctx, st, run, p)
+	return a, err
 }
 
 // EachWithPeople calls visit with each item of a run, its verdict and its human label. If
 // the labels come from a store, it reads only labelled items in full, and passes on none of
 // their texts.
 func EachWithPeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options, visit func(agree.Pair)) error {
-	// What is stored for an item with a label: the label, and the fields that name the
-	// answering model.
-	type labelledItem struct {
-		truth  *agree.Truth
-		fields map[string]string
-	}
-	known := map[Drawn]labelledItem{}
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(p.ids)), lookAtOnce) { // none without a store
-		for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), IDs: ids}) {
-			if err != nil {
-				return err
-			}
-			truth := p.Of(rec.Item)
-			if truth == nil {
-				continue
-			}
-			it := labelledItem{truth: truth, fields: map[string]string{}}
-			for _, name := range agree.ModelFields {
-				if text, ok := rec.Item.Fields[name]; ok {
-					it.fields[name] = strings.Clone(text)
-				}
-			}
-			known[Drawn{strings.Clone(rec.Item.ID), rec.Position}] = it
-		}
+	known, err := p.inStore(ctx, st, run)
+	if err != nil {
+		return err
 	}
 	// Labels from a file may have been selected by the length of a response.
 	for trials, err := range byItem(Counted(ctx, st, run, store.Query{Brief: p.Kept()})) {
@@ -191,6 +175,38 @@ func EachWithPeople(ctx context.Context, st store.Store, run store.Run, p *Peopl
 		visit(pair)
 	}
 	return nil
+}
+
+// A labelledItem is what is needed of an item with a label in a store: the label, and the
+// fields that name the answering model.
+type labelledItem struct {
+	truth  *agree.Truth
+	fields map[string]string
+}
+
+// inStore returns the items of a run that have a label in a store. There are none if the
+// labels come from files.
+func (p *People) inStore(ctx context.Context, st store.Store, run store.Run) (map[Drawn]labelledItem, error) {
+	known := map[Drawn]labelledItem{}
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(p.ids)), lookAtOnce) {
+		for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), IDs: ids}) {
+			if err != nil {
+				return nil, err
+			}
+			truth := p.Of(rec.Item)
+			if truth == nil {
+				continue
+			}
+			it := labelledItem{truth: truth, fields: map[string]string{}}
+			for _, name := range agree.ModelFields {
+				if text, ok := rec.Item.Fields[name]; ok {
+					it.fields[name] = strings.Clone(text)
+				}
+			}
+			known[Drawn{strings.Clone(rec.Item.ID), rec.Position}] = it
+		}
+	}
+	return known, nil
 }
 
 // lookAtOnce is the number of labelled items that are read in one batch.

@@ -37,6 +37,8 @@ type Agreement struct {
 
 	Disagreements []Disagreement `json:"disagreements"` // worst first
 
+	Votes *Votes `json:"votes,omitempty"` // of the members of a panel; nil for other judges
+
 	Own      *Own           `json:"own,omitempty"`      // nil if the answering model is unknown
 	Registry *RegistryCheck `json:"registry,omitempty"` // nil without a registry
 

@@ -61,6 +61,7 @@ func (a Agreement) Document() *doc.Document {
 			},
 		}}})
 		p.labels()
+		p.votes()
 		p.categories()
 		p.disagreements()
 	}
@@ -244,6 +245,13 @@ func (p *paper) cell(n int, judge, people bool, category string) doc.Cell {
 	}
 	c.Link.Words = fmt.Sprintf("%s: the judge says %s and %s %s", words.Count(n, "item"), yesNo(judge), p.Who(), yesNo(people))
 	return c
+}
+
+// votes shows what the members of a panel are worth.
+func (p *paper) votes() {
+	if p.Votes != nil {
+		p.Add(doc.Section{ID: "votes", Blocks: []doc.Block{doc.Paragraph{Text: p.Votes.Worth("the panel")}}})
+	}
 }
 
 func (p *paper) categories() {

@@ -204,3 +204,28 @@ func TestOwnAnswersPublished(t *testing.T) {
 		t.Errorf("false accepts differ by %v, want %v", got, want)
 	}
 }
+
+// Nine judges of the same answers make the same errors: they are worth 2.7 votes, and their
+// majority is worse than the best of them.
+func TestEffectiveVotesPublished(t *testing.T) {
+	rows := readTrivia(t)
+	names := triviaJudges(rows)
+	b := agree.NewVotes(names)
+	for _, row := range rows {
+		votes := make([]*bool, len(names))
+		for i, name := range names {
+			votes[i] = new(row.Judges[name])
+		}
+		b.Add(deem.Item{}, votes, agree.Majority(votes), row.HumanLabel)
+	}
+	v := b.Votes()
+	if v.Items != 3200 || math.Abs(v.Effective.Value-2.7) > 0.05 || v.Effective.Hi-v.Effective.Lo > 0.5 || v.Effective.LeavesOut(v.Effective.Value) {
+		t.Errorf("nine judges on %d items are worth %+v, want 2.7", v.Items, v.Effective)
+	}
+	if math.Abs(v.Together.Value-0.893) > 5e-4 || v.Best != "GPT-4" || math.Abs(v.Gain.Value-(0.893125-0.95)) > 1e-9 {
+		t.Errorf("the majority agrees on %.4f, the best is %s, the gain %+v; want .893, GPT-4 and -5.7 pp", v.Together.Value, v.Best, v.Gain)
+	}
+	if text := v.Worth("the majority"); !strings.Contains(text, "One judge is enough: GPT-4 agrees with people on 95.0%, the majority on 89.3%") {
+		t.Error(text)
+	}
+}
