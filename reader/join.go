@@ -26,9 +26,13 @@ func init() {
 func formNames() []string { return slices.Sorted(maps.Keys(forms)) }
 
 // join returns the text of the passages that fit into the budget, and how many were left out.
-func (j Joining) join(list []Context) (joined string, left int, err error) {
+func (j Joining) join(list []Context, cut string) (joined string, left int, err error) {
 	if len(list) == 1 && list[0].Joined {
 		return cutText(list[0].Text, j.Tokens), 0, nil
+	}
+	if cut == CutEnd {
+		joined, err = j.write(list)
+		return cutText(joined, j.Tokens), 0, err
 	}
 	shown := list
 	if j.Top > 0 && len(shown) > j.Top {
@@ -85,8 +89,12 @@ func (j Joining) line(c Context, number int) string {
 	if c.Time == "" && j.Untimed != "" {
 		each = j.Untimed
 	}
+	text := c.text()
+	if len(c.Turns) == 1 && strings.Contains(each, "{speaker}") {
+		text = c.Turns[0].Text // The template says who spoke.
+	}
 	return fillText(each, map[string]string{
-		"text": c.text(), "time": j.timeOf(c), "speaker": c.Speaker, "number": strconv.Itoa(number),
+		"text": text, "time": j.timeOf(c), "speaker": c.Speaker, "number": strconv.Itoa(number),
 	})
 }
 

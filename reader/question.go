@@ -14,7 +14,12 @@ type Question struct {
 	Date     string   // when the question is asked, as the data spells it; "" if unknown
 	Speakers []string // of the conversation, in its order; may be empty
 	Contexts []Context
+	Cut      string // "" or [CutEnd]
 }
+
+// CutEnd means that a text of contexts that exceeds the budget is cut at its end, in the
+// middle of a passage. Otherwise passages of the lowest rank are left out.
+const CutEnd = "end"
 
 // A Context is one passage that the system under test retrieved, in the order of its rank.
 type Context struct {
@@ -53,6 +58,7 @@ const (
 	// field of this name: contexts are for the reader, and their ids may tell the key.
 	FieldContexts = "reader_contexts"
 
+	FieldCut      = "contexts_cut"      // [CutEnd], or missing
 	FieldDate     = "question_date"     // when the question is asked
 	FieldSpeakers = "speakers"          // a JSON list of names
 	FieldStatus   = "retrieval_failure" // why the retrieval failed; an item with it is not answered
@@ -65,7 +71,7 @@ func QuestionOf(it deem.Item) (Question, error) {
 	if why := it.Fields[FieldStatus]; why != "" {
 		return Question{}, deem.Failf(deem.Input, "the retrieval failed: %s", why)
 	}
-	q := Question{Text: it.Question, Date: it.Fields[FieldDate]}
+	q := Question{Text: it.Question, Date: it.Fields[FieldDate], Cut: it.Fields[FieldCut]}
 	if text := it.Fields[FieldContexts]; text != "" {
 		if err := json.Unmarshal([]byte(text), &q.Contexts); err != nil {
 			return Question{}, deem.Failf(deem.Input, "the contexts are not a list of passages: %v", err)

@@ -127,14 +127,14 @@ func (d *Declaration) fill(q Question) (map[string]string, error) {
 		half.Tokens /= 2
 		first, second := bySpeaker(q)
 		for i, list := range [][]Context{first, second} {
-			text, _, err := half.join(list)
+			text, _, err := half.join(list, q.Cut)
 			if err != nil {
 				return nil, deem.Failf(deem.Input, "%v", err)
 			}
 			shown[fmt.Sprintf("speaker_%d_contexts", i+1)] = text
 		}
 	}
-	text, _, err := d.Contexts.join(q.Contexts)
+	text, _, err := d.Contexts.join(q.Contexts, q.Cut)
 	if err != nil {
 		return nil, deem.Failf(deem.Input, "%v", err)
 	}
@@ -153,7 +153,7 @@ func fillText(template string, values map[string]string) string {
 // Joined returns the text of the contexts as the reader shows them, and how many passages
 // were left out to meet the budget.
 func (d *Declaration) Joined(q Question) (joined string, left int, err error) {
-	return d.Contexts.join(q.Contexts)
+	return d.Contexts.join(q.Contexts, q.Cut)
 }
 
 // Read returns the answer that the reply gives. If it gives none, the error is a

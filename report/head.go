@@ -113,6 +113,7 @@ type Reader struct {
 	Name  string `json:"name"`
 	Hash  string `json:"hash"` // of prompt, joining, budget, parameters and model
 	Model string `json:"model,omitempty"`
+	Arm   string `json:"arm,omitempty"` // what gave the contexts, if not the system under test
 
 	// Budget is the largest number of tokens of contexts that the reader shows the model
 	// for a question, 0 without a limit. Tokens is the mean number of those that it shows.
@@ -122,7 +123,7 @@ type Reader struct {
 
 // String describes the reader and what it showed.
 func (r Reader) String() string {
-	return fmt.Sprintf("%s, %s on average", r.Fixed(), words.Comma(int(math.Round(r.Tokens))))
+	return fmt.Sprintf("%s, %s on average%s", r.Fixed(), words.Comma(int(math.Round(r.Tokens))), doc.Prefix("; arm ", r.Arm))
 }
 
 // Fixed describes what is the same for every system that the reader answers for.

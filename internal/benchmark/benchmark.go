@@ -26,6 +26,7 @@ type Options struct {
 	Stdin      io.Reader // the input for "-"
 	RequireAll bool      // a question without a response is an error
 	Unanswered bool      // every question is an item without a response, for a reader to answer
+	Arm        string    // with Unanswered: items have the contexts of this arm, "full" or "oracle"
 	Limit      int       // maximum number of items; 0 means all
 
 	Reading string            // of the benchmark's own judge; "" means upstream
@@ -134,6 +135,10 @@ type Benchmark struct {
 	Readings []string
 
 	Params []Param
+
+	// Histories means that its files have what was said before the questions, and which of
+	// it contains the answers, for [Options.Arm].
+	Histories bool
 
 	// Policy says how its options treat questions that publications treat differently; nil
 	// if there are none.

@@ -57,6 +57,7 @@ type readerOptions struct {
 	readerName    string
 	readerModel   string
 	contextTokens int
+	arm           string // of [reader.Arms]; "" means the contexts of the system under test
 
 	onlyAnswers bool   // the answers are not judged
 	answersFile string // where answers are written, "" for nowhere
@@ -70,6 +71,73 @@ func (o *readerOptions) readerFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.readerName, "reader", "", "the reader: a `name` (deem list readers) or a YAML file (default deem)")
 	f.StringVar(&o.readerModel, "reader-model", "", "the `model` that the reader asks, for example openai:gpt-4o-mini")
 	f.Var(countFlag(&o.contextTokens), "context-tokens", "show the reader at most `n` tokens of contexts, counted as four bytes each (default: the reader's)")
+	f.StringVar(&o.arm, "arm", "", "other contexts: `none`, full, oracle, refuse or shuffle (docs/answer.md)")
+}
+
+// answers reports whether a reader answers the items.
+func (o readerOptions) answers() bool { return len(o.contexts) > 0 || o.arm != "" }
+
+// refusing is the model of the arm refuse.
+const refusing = "fake:say=" + reader.Refusal
+
+// setArm sets what follows from the arm: a refusal asks no model, and reports need a name for
+// what gave the contexts.
+func (o *runOptions) setArm() {
+	if o.arm == "" {
+		return
+	}
+	o.system = cmp.Or(o.system, "arm "+o.arm)
+	if o.arm == reader.ArmRefuse && o.onlyAnswers {
+		o.model.Name = cmp.Or(o.model.Name, refusing)
+	} else if o.arm == reader.ArmRefuse {
+		o.readerModel = cmp.Or(o.readerModel, refusing)
+	}
+}
+
+// checkArm rejects an arm for which there are no contexts.
+func (o runOptions) checkArm() error {
+	history := o.benchmark != nil && o.benchmark.Histories
+	switch asked := cmp.Or(o.readerModel, o.model.Name); {
+	case o.arm == "":
+		return nil
+	case !slices.Contains(reader.Arms(), o.arm):
+		return usage.Mark(usage.Unknown("arm", o.arm, reader.Arms()))
+	case len(o.data) == 0 && len(o.contexts) == 0:
+		return usage.Mark(deem.WithHint(fmt.Errorf("--arm %s has no questions", o.arm), "name the file that has them: --data FILE"))
+	case (o.arm == reader.ArmFull || o.arm == reader.ArmOracle) && !history:
+		return usage.Mark(deem.WithHint(fmt.Errorf("--arm %s needs a benchmark whose files have the history", o.arm), "deem answer longmemeval --data FILE --arm %s, or locomo; other questions have --arm none", o.arm))
+	case (o.arm == reader.ArmFull || o.arm == reader.ArmOracle) && len(o.contexts) > 0:
+		return usage.Errorf("--arm %s takes contexts from the data, and --contexts has others: leave one out", o.arm)
+	case o.arm == reader.ArmShuffle && len(o.contexts) == 0 && !history:
+		return usage.Mark(deem.WithHint(errors.New("--arm shuffle has no contexts to shuffle"), "name them: --contexts FILE"))
+	case o.arm == reader.ArmRefuse && asked != refusing:
+		return usage.Errorf("--arm refuse gives the same answer to every question and asks no model: leave %s out", asked)
+	}
+	return nil
+}
+
+// applyArm replaces the contexts of the items by those of the arm. Those of full and oracle
+// came with the items.
+func (a *app) applyArm(data items, o runOptions) (items, error) {
+	set := func(contexts func(at int) string) (items, error) {
+		return derive(data, changed(data, func(at int, it deem.Item) (deem.Item, bool) {
+			it = withField(it, reader.FieldContexts, contexts(at))
+			delete(it.Fields, reader.FieldStatus) // A retrieval that failed does not matter here.
+			it.Response = ""
+			return it, true
+		}))
+	}
+	switch o.arm {
+	case reader.ArmNone, reader.ArmRefuse:
+		return set(func(int) string { return "[]" })
+	case reader.ArmShuffle:
+		list, err := contexts.Shuffle(data.Items(), o.seed)
+		if err != nil {
+			return nil, usage.Mark(fmt.Errorf("--arm shuffle: %w", err))
+		}
+		return set(func(at int) string { return list[at] })
+	}
+	return data, nil
 }
 
 func (a *app) answerCommand() *cobra.Command {
@@ -98,33 +166,33 @@ func (a *app) answerCommand() *cobra.Command {
 // checkReader rejects options of a reader that make no sense together.
 func (o runOptions) checkReader() error {
 	switch {
-	case len(o.contexts) == 0 && o.onlyAnswers:
+	case !o.answers() && o.onlyAnswers:
 		return usage.Mark(deem.WithHint(errors.New("no contexts to answer from"), "name a file: deem answer --contexts dump.json --model openai:gpt-4o-mini"))
-	case len(o.contexts) == 0 && (o.readerName != "" || o.readerModel != "" || o.contextTokens != 0):
-		return usage.Errorf("--reader, --reader-model and --context-tokens go with --contexts")
-	case len(o.contexts) == 0:
+	case !o.answers() && (o.readerName != "" || o.readerModel != "" || o.contextTokens != 0):
+		return usage.Errorf("--reader, --reader-model and --context-tokens go with --contexts or --arm")
+	case !o.answers():
 		return nil
 	case o.contextTokens < 0:
 		return usage.Errorf("--context-tokens cannot be negative")
 	case o.onlyAnswers && o.readerModel != "":
-		return usage.Mark(deem.WithHint(errors.New("deem answer asks one model"), "name it with --model"))
+		return usage.Errorf("deem answer asks one model, and --model names it: leave --reader-model out")
 	case o.onlyAnswers && (len(o.judges) > 0 || o.repeat != 0):
 		return usage.Mark(deem.WithHint(errors.New("deem answer does not judge"), "deem run --contexts answers and judges"))
 	case o.onlyAnswers && (o.model.Name == "" || o.model.Name == offline):
 		return usage.Mark(deem.WithHint(errors.New("a reader asks a model, and none is named"), "add --model openai:gpt-4o-mini"))
 	case !o.onlyAnswers && o.readerModel == "":
-		return usage.Mark(deem.WithHint(errors.New("a reader asks a model, and none is named"), "add --reader-model openai:gpt-4o-mini; --model is that of the judge"))
+		return usage.Mark(deem.WithHint(errors.New("a reader asks a model, and none is named"), "add --reader-model openai:gpt-4o-mini, which may differ from the model of the judge"))
 	case len(o.responses) > 0 || len(o.other) > 0:
-		return usage.Errorf("--contexts has a reader answer, so --responses and --other do not go with it")
+		return usage.Errorf("a reader answers the questions, so --responses and --other do not go with --contexts and --arm")
 	case o.benchmark != nil && len(o.data) == 0:
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s needs its own file next to --contexts", o.benchmark.Name), "name it with --data"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s needs its own file for a reader to answer", o.benchmark.Name), "name it with --data"))
 	}
-	return nil
+	return o.checkArm()
 }
 
-// openReader opens the reader, if there are contexts.
+// openReader opens the reader, if items are to be answered.
 func (o *runOptions) openReader() error {
-	if len(o.contexts) == 0 {
+	if !o.answers() {
 		return nil
 	}
 	d, err := reader.Open(cmp.Or(o.readerName, reader.Default))
@@ -211,7 +279,7 @@ func (o readerOptions) readerSettings(g catalog.Choice, data items) (*report.Rea
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Reader{Name: spec.Name, Hash: hash, Model: spec.Model, Budget: o.by.Contexts.Tokens}
+	r := &report.Reader{Name: spec.Name, Hash: hash, Model: spec.Model, Budget: o.by.Contexts.Tokens, Arm: o.arm}
 	n := 0
 	for it, err := range data.Items() {
 		if err != nil {

@@ -354,7 +354,7 @@ var flagGroups = []struct {
 	title string
 	flags []string
 }{
-	{"DATA", []string{"data", "responses", "contexts", "reader", "reader-model", "context-tokens", "map", "limit", "sample", "system"}},
+	{"DATA", []string{"data", "responses", "contexts", "arm", "reader", "reader-model", "context-tokens", "map", "limit", "sample", "system"}},
 	{"JUDGE", []string{"judge", "reading", "trials"}},
 	{"MODEL", []string{"model", "thinking", "max-tokens", "base-url"}},
 	{"LIMITS", []string{"concurrency", "rpm", "max-cost", "max-unjudged", "until"}},

@@ -19,6 +19,7 @@ import (
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge/pairwise"
+	"deem/reader"
 	"deem/report"
 )
 
@@ -41,6 +42,9 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []catalog.Ch
 	}
 	if err == nil {
 		rest, err = a.withContexts(ctx, rest, o)
+	}
+	if err == nil {
+		rest, err = a.applyArm(rest, *o)
 	}
 	if err == nil && o.sample > 0 {
 		if rest, o.drawn, err = sample(rest, o.sample, o.seed); err == nil {
@@ -85,7 +89,7 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Ch
 		fields = slices.DeleteFunc(fields, func(name string) bool { return name == pairwise.Field }) // the other file provides it
 	}
 	src := dataset.Source{Names: o.data, Stdin: a.in, Format: o.format, Map: mapping, Fields: fields, Limit: o.limit}
-	if len(o.contexts) > 0 {
+	if o.answers() {
 		src.Part = dataset.Questions
 	}
 	if len(o.responses) > 0 {
@@ -98,8 +102,14 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Ch
 // judge, because the set of items may depend on it.
 func (a *app) benchmarkOptions(o runOptions, judgings []catalog.Choice) benchmark.Options {
 	b := benchmark.Options{
-		Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit, Unanswered: len(o.contexts) > 0,
+		Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit, Unanswered: o.answers(),
 		With: o.judge.With, MaxUnjudged: o.maxUnjudged, Judges: o.judges,
+	}
+	switch {
+	case o.arm == reader.ArmFull || o.arm == reader.ArmOracle:
+		b.Arm = o.arm
+	case o.arm == reader.ArmShuffle && len(o.contexts) == 0:
+		b.Arm = reader.ArmOracle
 	}
 	for _, j := range judgings {
 		if slices.Contains(o.benchmark.Judges, j.Name()) {

@@ -62,12 +62,12 @@ func TestHints(t *testing.T) {
 			})
 		}
 	}
-	t.Run("cases", func(t *testing.T) { walk(t, slices.Concat(hintCases, serverCases), nil) })
+	t.Run("cases", func(t *testing.T) { walk(t, slices.Concat(hintCases, answerCases, serverCases), nil) })
 	t.Run("postgres", func(t *testing.T) { walk(t, postgresCases, storetest.Start(t, storetest.Options{})) })
-	if ran < len(hintCases)+len(serverCases) {
+	if ran < len(hintCases)+len(answerCases)+len(serverCases) {
 		return // -run chose some, or some failed.
 	}
-	withPostgres := ran == len(hintCases)+len(serverCases)+len(postgresCases)
+	withPostgres := ran == len(hintCases)+len(answerCases)+len(serverCases)+len(postgresCases)
 	command := regexp.MustCompile(`\bdeem (` + strings.Join(commands, "|") + `)\b`)
 	flag := regexp.MustCompile(`(?:^|[^\w-])(--[a-z][a-z-]+)`)
 	for source, file := range sources {
@@ -94,24 +94,11 @@ func TestHints(t *testing.T) {
 
 // pending are hints that no case follows yet. Their flags are checked like all others.
 var pending = map[string]bool{
-	"add --reader-model openai:gpt-4o-mini; --model is that of the judge":                  true,
-	"deem list readers lists them; a YAML file is a reader, too":                           true,
-	"deem run --contexts answers and judges":                                               true,
-	"deem show ITEM says why; --retry-unjudged asks again, and --max-unjudged allows more": true,
-	"name a file: deem answer --contexts dump.json --model openai:gpt-4o-mini":             true,
-	"name it with --data":                                     true,
-	"deem bridge last~1 last":                                 true,
-	"judge a sample of the same items: deem run --sample 200": true,
+	"deem bridge last~1 last":                                                                                         true,
+	"judge a sample of the same items: deem run --sample 200":                                                         true,
 	"--map retrieved=COLUMN,gold=COLUMN names other columns; this file has lists in %s":                               true,
 	`a row needs "retrieved", a list of ids, and "gold_ids"; deem retrieval BENCHMARK reads the files of a benchmark`: true,
-	"deem report RUN shows one run":                                                                                                                             true,
-	"contexts are read from %s; --map field.%s=COLUMN names another column":                                                                                     true,
-	"name the file that has the questions: --data FILE; or their column: --map question=COLUMN":                                                                 true,
-	"name the file that has them: --data FILE; or their column: --map references=COLUMN":                                                                        true,
-	"an item without contexts cannot be answered; leave it out with --exclude id=%s, or give its contexts an empty list":                                        true,
-	"contexts without ids and questions are joined by their place; --exclude category=NAME leaves out questions that were not asked":                            true,
-	"give the rows the ids of the data; or leave such items out with --exclude id=%s":                                                                           true,
-	"name the column of an id that is unique: --map id=COLUMN":                                                                                                  true,
+	"deem report RUN shows one run":                                                                                   true,
 	"if they are the items, --map response=COLUMN names the column with the response; otherwise take the list with the items out of it: jq '%s' %s > part.json": true,
 	"judge each and compare them: deem run --data %s; deem run --data %s; deem compare last~1 last":                                                             true,
 	"%s looks like the verdict, and then there are %s: --map %s=%s":                                                                                             true,
@@ -122,7 +109,7 @@ var pending = map[string]bool{
 // followCase provokes the hint of a case, follows it and returns it.
 func followCase(t *testing.T, sh *shell, tt hintCase, lines []string) string {
 	t.Helper()
-	for _, files := range []map[string]string{hintFiles, serverFiles} {
+	for _, files := range []map[string]string{hintFiles, answerFiles, serverFiles} {
 		for name, text := range files {
 			writeFile(t, filepath.Join(sh.dir, name), text)
 		}

@@ -272,6 +272,7 @@ func (o runOptions) check() error {
 // open opens everything a run needs except the store: its judges, their models and the
 // items. All input is checked before anything is written or paid for.
 func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Choice, items, error) {
+	o.setArm()
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}

@@ -14,7 +14,7 @@ import (
 func Benchmark() benchmark.Benchmark {
 	return benchmark.Benchmark{
 		Name: Name, About: About, Where: Where, Licence: Licence, Kind: benchmark.KindMemory,
-		Categories: Categories(), Conversations: Conversations(), Readings: append(Readings(), judge.Strict),
+		Categories: Categories(), Conversations: Conversations(), Readings: append(Readings(), judge.Strict), Histories: true,
 		Params: []benchmark.Param{
 			{Name: "category5", About: "what becomes of the adversarial questions: excluded (the default), phrases or abstention"},
 			{Name: "system", About: "which of several systems in upstream's file is judged"},

@@ -3,6 +3,7 @@ package locomo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"deem"
@@ -67,9 +68,19 @@ func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	}
 	var items []deem.Item
 	for _, s := range j.slots {
-		if s.answered && !j.left(s) {
-			items = append(items, s.item())
+		if !s.answered || j.left(s) {
+			continue
 		}
+		it := s.item()
+		if o.Arm != "" {
+			if s.history == nil {
+				return nil, fmt.Errorf("%s: the question has no conversation, so there is no arm %s", s.place, o.Arm)
+			}
+			if err := s.history.SetContexts(&it, o.Arm, apart(s.evidence)); err != nil {
+				return nil, err
+			}
+		}
+		items = append(items, it)
 	}
 	if len(items) == 0 {
 		return nil, j.nothing(o)
@@ -98,7 +109,7 @@ func (j *join) rows(ctx context.Context, names []string, o Options, visit func(r
 	// A file that is one object is read completely, because only its content shows
 	// where the rows are.
 	in := benchmark.Input{Names: names, Stdin: o.Stdin, Whole: func([]string) bool { return true }}
-	w := &walker{system: o.With["system"], evidence: slices.ContainsFunc(o.Judges, ShowsEvidence), visit: func(r row, err error) {
+	w := &walker{system: o.With["system"], evidence: slices.ContainsFunc(o.Judges, ShowsEvidence), histories: o.Arm != "", visit: func(r row, err error) {
 		if err == nil {
 			err = visit(r)
 		}

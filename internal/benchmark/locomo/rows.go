@@ -72,6 +72,7 @@ type row struct {
 	trap      *string  // in category 5, the answer that the question is meant to provoke
 	evidence  []string // ids of turns
 	shown     string   // those turns, one per line
+	history   *benchmark.History
 
 	response  string
 	answered  bool
@@ -126,9 +127,11 @@ type walker struct {
 	system string
 	turns  map[string]string // of the current conversation, by id
 
-	evidence bool             // the text of the evidence is needed
-	visit    func(row, error) // the row has its place even if there is an error
-	found    int
+	evidence  bool               // the text of the evidence is needed
+	histories bool               // what was said is needed
+	history   *benchmark.History // of the current conversation
+	visit     func(row, error)   // the row has its place even if there is an error
+	found     int
 }
 
 // deepest is the maximum depth of rows in an object. Real files need five.
@@ -167,8 +170,11 @@ func (w *walker) object(o object, at place, conversation string, index, depth in
 		if w.evidence {
 			w.turns = turnsOf(o.values["conversation"])
 		}
+		if w.histories {
+			w.history = historyOf(o.values["conversation"])
+		}
 		w.list(v, at.into(questionsMember), conversation, true, depth)
-		w.turns = nil
+		w.turns, w.history = nil, nil
 		return
 	}
 	for _, name := range o.names {
@@ -239,7 +245,7 @@ func (o object) predictions(system string) []string {
 // row reads a row.
 func (w *walker) row(o object) (row, error) {
 	// A table that went through pandas has 4.0 for 4.
-	r := row{id: o.scalar(idColumns...), category: strings.TrimSuffix(o.scalar("category"), ".0")}
+	r := row{id: o.scalar(idColumns...), category: strings.TrimSuffix(o.scalar("category"), ".0"), history: w.history}
 	if v, ok := o.first(questionColumn); ok {
 		r.question = v.Str()
 	}

@@ -19,8 +19,8 @@ func Benchmark() benchmark.Benchmark {
 			{ID: "temporal-reasoning", Items: 133, Names: []string{"tr", "temporal", "temp. reasoning"}},
 			{ID: "knowledge-update", Items: 78, Names: []string{"ku", "knowl. update"}},
 		},
-		Readings: Readings(),
-		Judges:   append([]string{Name}, benchmark.DeclaredNames(vendorFiles, Name)...),
+		Readings: Readings(), Histories: true,
+		Judges: append([]string{Name}, benchmark.DeclaredNames(vendorFiles, Name)...),
 		Judge: func(name string, o benchmark.Options) (benchmark.Judge, error) {
 			if d := Vendors()[name]; d != nil {
 				return benchmark.Vendored(d, o.Reading)

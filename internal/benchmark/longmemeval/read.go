@@ -7,7 +7,9 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/dataset"
 	"deem/internal/text"
+	"deem/reader"
 )
 
 // Options says what to read. Data are the published files with the questions, whose
@@ -26,17 +28,31 @@ var (
 const (
 	questionColumn = "question"
 	dateColumn     = "question_date"
+
+	sessionsColumn = "haystack_sessions"
+	datesColumn    = "haystack_dates"
+	idsColumn      = "haystack_session_ids"
 )
 
 // join returns the settings for joining questions and responses.
 func join(o Options) benchmark.Join {
-	return benchmark.Join{
+	j := benchmark.Join{
 		Options:  o,
 		ID:       []string{"question_id", "id"},
 		Response: []string{"hypothesis", "response", "prediction"},
 		Further:  append(append([]string{questionColumn, dateColumn}, typeColumns...), referenceColumns...),
 		Question: readQuestion, Notes: notesOn,
 	}
+	if o.Arm != "" {
+		j.Further = append(j.Further, sessionsColumn, datesColumn, idsColumn)
+		j.Question = func(it *deem.Item, row *benchmark.Row) error {
+			if err := readQuestion(it, row); err != nil {
+				return err
+			}
+			return readHistory(it, row, o.Arm)
+		}
+	}
+	return j
 }
 
 // Open joins questions and responses into items, in the order of the responses. It reads
@@ -67,6 +83,35 @@ func readQuestion(it *deem.Item, row *benchmark.Row) error {
 		benchmark.SetField(it, dateColumn, v.Str())
 	}
 	return nil
+}
+
+// readHistory gives the item of a row the contexts of an arm. Upstream cuts a history that
+// is too long at its end.
+func readHistory(it *deem.Item, row *benchmark.Row, arm string) error {
+	ids, ok := row.Get(idsColumn).List()
+	sessions, also := row.Get(sessionsColumn).List()
+	if !ok || !also || len(ids) != len(sessions) {
+		return deem.WithHint(benchmark.At(row, "question %q has no history: it needs %s and as many %s", it.ID, sessionsColumn, idsColumn),
+			"longmemeval_s.json, longmemeval_m.json and longmemeval_oracle.json have the sessions")
+	}
+	dates, _ := row.Get(datesColumn).List()
+	h := benchmark.History{Cut: reader.CutEnd}
+	for i, session := range sessions {
+		c := reader.Context{ID: ids[i].Str()}
+		if i < len(dates) {
+			c.Time = dates[i].Str()
+		}
+		turns, _ := session.List()
+		for _, t := range turns {
+			c.Turns = append(c.Turns, reader.Turn{Role: t.Get("role").Str(), Text: t.Get("content").Str()})
+		}
+		h.Passages = append(h.Passages, c)
+	}
+	evidence, ok := dataset.Gold(row.Get)
+	if !ok && arm == reader.ArmOracle {
+		return benchmark.At(row, "question %q does not say which sessions contain the answer: the column answer_session_ids is missing", it.ID)
+	}
+	return h.SetContexts(it, arm, evidence)
 }
 
 // notesOn names the questions for which only one reading has a prompt.
