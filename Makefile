@@ -51,6 +51,10 @@ help: ## list the targets
 demo: build ## judge the bundled example offline, without a key, and print the report
 	$(BIN) demo
 
+.PHONY: site
+site: build ## write the documentation as a static site into dist/site
+	$(BIN) docs -o dist/site
+
 # From an empty cache this compiles everything. Two settings save a fifth of the time: no
 # tables for debuggers, which -s -w would only remove again, and a garbage collector that
 # lets the compiler use more memory (1.3 GB at most).

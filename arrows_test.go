@@ -81,6 +81,8 @@ var arrows = []arrow{
 	{"internal/claims", []string{".", "stat"}, "a printed table is checked by arithmetic alone, without rows or judges"},
 	{"internal/telemetry", []string{"."}, "telemetry changes nothing in a run"},
 	{"internal/export", []string{"."}, "records become rows at the border; what they amount to is a report"},
+	{"docs", nil, "the documentation is embedded where it is, and imports nothing"},
+	{"internal/manual", nil, "pages are rendered from any files, so nothing of ours is needed"},
 	{"internal/flock", nil, "a file lock depends on nothing"},
 	{"scripts", nil, "a script measures from the outside"},
 
@@ -91,7 +93,7 @@ var arrows = []arrow{
 
 	{"internal/server", []string{".", "internal/store", "internal/usage"}, "checks of requests are the same for the API and the pages, whatever they answer"},
 	{"internal/server/api", []string{".", "stat", "judge", "judge/*", "model", "report", "bundle", "internal/catalog", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/money", "internal/queue", "internal/reports", "internal/run", "internal/server", "internal/store", "internal/telemetry", "internal/usage"}, "the API conducts runs; it depends on no page, benchmark, vendor or database"},
-	{"internal/server/web", []string{".", "stat", "judge", "judge/*", "probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/doc", "internal/evidence", "internal/export", "internal/labels", "internal/queue", "internal/reports", "internal/reports/*", "internal/server", "internal/store", "internal/usage"}, "the pages show every report; they do not judge and do not use the API's handlers"},
+	{"internal/server/web", []string{".", "stat", "judge", "judge/*", "probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/doc", "internal/evidence", "internal/export", "internal/labels", "internal/manual", "internal/queue", "internal/reports", "internal/reports/*", "internal/server", "internal/store", "internal/usage"}, "the pages show every report; they do not judge and do not use the API's handlers"},
 	{"internal/cli", []string{"**"}, "the commands tie everything together"},
 	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
 	{"examples/*", []string{"public"}, "an example shows what a user can do, and a user cannot import internal packages"},
@@ -109,6 +111,7 @@ type library struct {
 }
 
 var libraries = []library{
+	{"github.com/yuin/goldmark", []string{"internal/manual"}, "only the documentation is Markdown that becomes HTML"},
 	{"github.com/jackc/pgx/v5", []string{"internal/store/postgres", "internal/test/storetest", "internal/queue"}, "only what keeps runs in Postgres, and what hands out work there, speaks to it"},
 	{"github.com/riverqueue/river", []string{"internal/queue"}, "only one package knows which queue hands out work"},
 	{"github.com/chromedp/chromedp", nil, "a browser is for tests"},
@@ -118,7 +121,7 @@ var libraries = []library{
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "only the command has a command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
-	{"go.yaml.in/yaml/v3", []string{"judge", "reader", "internal/benchmark", "internal/catalog", "internal/labels", "internal/claims", "internal/server/api", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is for files that people write by hand: judges, readers, settings, providers, labels, tables of claims, and prompts in other repositories; items are never YAML"},
+	{"go.yaml.in/yaml/v3", []string{"judge", "reader", "internal/benchmark", "internal/catalog", "internal/labels", "internal/claims", "internal/manual", "internal/server/api", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is for files that people write by hand: judges, readers, settings, providers, labels, tables of claims, and prompts in other repositories; items are never YAML"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "cmd/deem", "internal/export", "internal/server/api"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers and exports hold"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},

@@ -180,7 +180,7 @@ func skip(name string) error {
 	switch base := path.Base(name); {
 	case name == ".":
 		return nil
-	case strings.HasPrefix(base, "."), base == "testdata", base == "internal", base == "cmd", base == "examples", base == "tools", base == "dist":
+	case strings.HasPrefix(base, "."), base == "testdata", base == "internal", base == "cmd", base == "examples", base == "tools", base == "dist", name == "docs":
 		return fs.SkipDir
 	}
 	return nil

@@ -196,7 +196,7 @@ func (a *app) root() *cobra.Command {
 	add("LABEL", a.labelCommand(), a.labelsCommand(), a.tagCommand(), a.renameCommand(), a.rmCommand())
 	add("SHARE", a.exportCommand(), a.serveCommand(), hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.keygenCommand())
 	add("OPERATE", a.initCommand(), a.doctorCommand(), a.budgetCommand(), a.workerCommand(), a.queueCommand(), a.migrateCommand(),
-		a.manCommand(), a.versionCommand())
+		a.docsCommand(), a.manCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID("OPERATE")
 	root.SetCompletionCommandGroupID("OPERATE")
 	rejectUnknownHelp(root)

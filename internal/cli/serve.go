@@ -220,6 +220,9 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	}
 	defer func() { _ = st.Close() }()
 	shown := web.Options{Title: o.title}
+	if shown.Docs, err = theManual(); err != nil {
+		return err
+	}
 	if pg, ok := st.(*postgres.Store); ok {
 		openQueue := queue.Open
 		if o.readOnly {

@@ -20,6 +20,9 @@ import (
 //go:embed openapi.yaml
 var openAPI []byte
 
+// OpenAPI returns the OpenAPI document, which is YAML.
+func OpenAPI() []byte { return openAPI }
+
 // problemType is the media type of an error.
 const problemType = "application/problem+json"
 

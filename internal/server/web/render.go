@@ -35,6 +35,9 @@ type page struct {
 
 	// Scripts are files in static that this page runs in addition to app.js.
 	Scripts []string
+
+	// Styles are files in static that this page uses in addition to those of all pages.
+	Styles []string
 }
 
 // A view is the data of the layout: the page and what all pages have in common.
@@ -45,6 +48,8 @@ type view struct {
 	CSRF     string
 	LoggedIn bool // there is a session, which can be logged out
 	HasQueue bool // workers can judge runs
+	HasDocs  bool // the server shows the documentation
+	DocsOnly bool // and nothing else
 	Static   bool // the page is written to a file
 }
 
@@ -74,7 +79,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) error {
 	if !ok {
 		return fmt.Errorf("there is no template %q", p.Template)
 	}
-	v := view{page: p, Site: s.title, Version: s.Version, CSRF: s.Guard.CSRF(r), LoggedIn: s.Guard.Session(r) != "", HasQueue: s.queue != nil, Static: s.static}
+	v := view{page: p, Site: s.title, Version: s.Version, CSRF: s.Guard.CSRF(r), LoggedIn: s.Guard.Session(r) != "", HasQueue: s.queue != nil, HasDocs: s.docs, DocsOnly: s.docsOnly, Static: s.static}
 	var b bytes.Buffer
 	if err := t.Execute(&b, v); err != nil {
 		return fmt.Errorf("show %s: %w", p.Template, err)
@@ -136,6 +141,8 @@ var mediaTypes = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
+	".png": "image/png",
+	".txt": "text/plain; charset=utf-8",
 }
 
 func newAssets() *assets {

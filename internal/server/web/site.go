@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html"
@@ -44,7 +45,8 @@ func WriteSite(ctx context.Context, st store.Database, runs []store.Run, dir, ve
 		}
 		return err
 	}}}})
-	w := siteWriter{s: s, ctx: ctx, dir: dir, files: map[string]string{}, taken: map[string]int{}, items: map[string]int{}, count: map[string]int{}, most: items}
+	w := newSiteWriter(ctx, s, dir)
+	w.most = items
 	for _, run := range runs { // The list does not wait for scores, so make them first.
 		_, _ = s.reports.score(ctx, run) //nolint:errcheck // The pages say what is wrong.
 		w.ids = append(w.ids, run.ID)
@@ -62,12 +64,7 @@ func WriteSite(ctx context.Context, st store.Database, runs []store.Run, dir, ve
 			w.want(itemURL(run.ID, rec.Item.ID))
 		}
 	}
-	for len(w.todo) > 0 {
-		if err := w.write(); err != nil {
-			return len(w.files), err
-		}
-	}
-	return len(w.files), nil
+	return w.writeAll()
 }
 
 // chosenRuns is a database restricted to some of its runs.
@@ -114,6 +111,21 @@ type siteWriter struct {
 	most  int
 }
 
+func newSiteWriter(ctx context.Context, s *Server, dir string) *siteWriter {
+	return &siteWriter{s: s, ctx: ctx, dir: dir, files: map[string]string{}, taken: map[string]int{}, items: map[string]int{}, count: map[string]int{}}
+}
+
+// writeAll writes the files that are wanted, and those that they link to. It returns the
+// number of files.
+func (w *siteWriter) writeAll() (int, error) {
+	for len(w.todo) > 0 {
+		if err := w.write(); err != nil {
+			return len(w.files), err
+		}
+	}
+	return len(w.files), nil
+}
+
 // linkPattern matches links in our pages, which always quote them.
 var linkPattern = regexp.MustCompile(` (href|src|action|formaction)="([^"]*)"`)
 
@@ -144,7 +156,10 @@ func (w *siteWriter) write() error {
 			if m[1] != "href" && m[1] != "src" {
 				return ""
 			}
-			to := w.want(html.UnescapeString(m[2]))
+			if w.s.docsOnly && strings.Contains(m[2], "://") {
+				return m[0]
+			}
+			to := w.want(resolve(req.URL, html.UnescapeString(m[2])))
 			if to == "" {
 				return ""
 			}
@@ -159,6 +174,17 @@ func (w *siteWriter) write() error {
 		return err
 	}
 	return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // The exported site is meant to be read by everyone.
+}
+
+// resolve returns the absolute form of a relative link to another page of the documentation,
+// and all other links as they are.
+func resolve(page *url.URL, link string) string {
+	u, err := url.Parse(link)
+	if err != nil || u.IsAbs() || u.Host != "" || u.Path == "" || strings.HasPrefix(u.Path, "/") {
+		return link
+	}
+	u = page.ResolveReference(u)
+	return (&url.URL{Path: u.Path, RawQuery: u.RawQuery, Fragment: u.Fragment}).String()
 }
 
 // want returns the file name of a URL, with the fragment, and queues the file to be written.
@@ -199,6 +225,9 @@ func (w *siteWriter) want(address string) string {
 // name returns the file name of a URL, or "" if it has no file. It removes the query
 // parameters that do not affect a static page.
 func (w *siteWriter) name(u *url.URL, q url.Values) string {
+	if page, ok := strings.CutPrefix(u.Path, "/docs/"); ok && w.s.docsOnly {
+		return cmp.Or(page, "index.html")
+	}
 	switch {
 	case u.Path == "/" && len(q) == 0:
 		return "index.html"

@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/manual"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/words"
@@ -50,6 +51,9 @@ type Options struct {
 
 	// Queue passes runs to workers; nil if there are none.
 	Queue Queue
+
+	// Docs is the documentation at /docs/; nil if there is none.
+	Docs *manual.Manual
 }
 
 // A Server is a server with the web pages.
@@ -58,6 +62,8 @@ type Server struct {
 	title  string
 	queue  Queue
 	static bool // the pages are written to files
+
+	docs, docsOnly bool // the documentation is shown, and nothing else
 
 	assets    *assets
 	pages     map[string]*template.Template
@@ -72,7 +78,7 @@ type Server struct {
 // New adds the pages to a server.
 func New(core *server.Server, o Options) *Server {
 	s := &Server{
-		Server: core, title: cmp.Or(o.Title, "deem"), queue: o.Queue,
+		Server: core, title: cmp.Or(o.Title, "deem"), queue: o.Queue, docs: o.Docs != nil,
 		reports: newReports(core.Background, core.Store), bench: newBench(core.Background, 2, 32), counts: newBench(core.Background, 8, 256),
 		streams: make(chan struct{}, maxStreams), poll: pollEvery, assets: newAssets(),
 		labelling: &labelling{labelSessions: map[string]*labelSession{}, held: map[string]heldBy{}},
@@ -111,6 +117,7 @@ func New(core *server.Server, o Options) *Server {
 			return server.NotFound("there is nothing at %s", r.URL.Path)
 		}},
 	}})
+	core.Add(server.Part{Routes: s.docsRoutes(o.Docs)})
 	return s
 }
 
