@@ -45,7 +45,7 @@ func TestDatasetHash(t *testing.T) {
 		}
 		seen[got] = name
 	}
-	// Made by another program, from the description in docs/bundle.md.
+	// Made by another program, from the description in docs/spec/run-file.md.
 	const want = "fc54ba49b2c8d76beb6b14e6b88f5598542814c86b4a47d4bb90e088d0dbee6f"
 	if got := hash(a, b); got != want {
 		t.Errorf("DatasetHash(a, b) = %s, want %s", got, want)

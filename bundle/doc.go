@@ -16,7 +16,7 @@
 // The chain covers the hashes of the texts rather than the texts themselves. So a redacted
 // bundle has the same chain as the full one, and the signature is valid for both.
 //
-// docs/bundle.md specifies the format, precisely enough for another implementation. All
+// docs/spec/run-file.md specifies the format, precisely enough for another implementation. All
 // functions work on streams: memory does not grow with the run.
 package bundle
 
