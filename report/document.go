@@ -23,7 +23,8 @@ const (
 )
 
 // Text writes the short report, 80 columns wide: the score with its interval, the judged
-// and unjudged items, the categories, the cost, and at most one warning.
+// and unjudged items, the categories, the cost, and at most two warnings: the most important
+// note, and one about the clusters of the score.
 func (r Report) Text(w io.Writer) error { return doc.Text(w, r.Document(), doc.TextOptions{}) }
 
 // HTML writes the whole report as one self-contained file: it loads nothing, runs no
@@ -325,6 +326,9 @@ func (p *paper) summary() {
 	}
 	if p.Hold == nil {
 		blocks = append(blocks, doc.Paragraph{Text: warning, Tone: doc.Warning})
+		if about := p.clusterWarning(); about != warning {
+			blocks = append(blocks, doc.Paragraph{Text: about, Tone: doc.Warning})
+		}
 	}
 	p.Add(doc.Section{ID: "cost", Blocks: blocks})
 }
@@ -354,6 +358,17 @@ func (r Report) Warning() string {
 		return r.Metrics[0].Judged.Warnings[0]
 	}
 	return ""
+}
+
+// clusterWarning returns the warning about the clusters of the score, "" if there is none.
+func (r Report) clusterWarning() string {
+	switch {
+	case len(r.Metrics) == 0 || r.Metrics[0].Judged == nil:
+		return ""
+	case r.Clusters.few(r.Items):
+		return noteClusters(r.Clusters, r.Items)
+	}
+	return doc.ClusterWarning(*r.Metrics[0].Judged)
 }
 
 // failures lists the unjudged items, or failed trials of items, by kind.

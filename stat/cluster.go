@@ -71,21 +71,26 @@ type clusterSums struct{ w, wx []float64 }
 // Add adds the value x, with its weight, to a cluster. A value whose cluster is "" is its
 // own cluster. Values and weights that [Moments.Add] ignores are also ignored here.
 func (c *Clustered) Add(cluster string, x, weight float64) {
-	before := c.all.N()
+	before := c.all.n
 	c.all.Add(x, weight)
-	if c.all.N() == before {
+	if c.all.n == before {
 		return
 	}
-	hi, lo := product(weight, x)
 	if cluster == "" {
+		hi, lo := product(weight, x)
 		c.alone = append(c.alone, oneValue{weight, hi, lo})
 		return
 	}
-	sums := c.cluster(cluster)
-	sums.w = addPart(sums.w, weight)
-	sums.wx = addPart(sums.wx, hi)
+	c.cluster(cluster).add(x, weight)
+}
+
+// add adds a usable value.
+func (s *clusterSums) add(x, weight float64) {
+	hi, lo := product(weight, x)
+	s.w = addPart(s.w, weight)
+	s.wx = addPart(s.wx, hi)
 	if lo != 0 {
-		sums.wx = addPart(sums.wx, lo)
+		s.wx = addPart(s.wx, lo)
 	}
 }
 

@@ -46,6 +46,9 @@ func (m *Moments) Add(x, weight float64) {
 	}
 	m.w.add(weight)
 	m.ww.addProduct(weight, weight)
+	if x == 0 {
+		return // The other sums stay as they are.
+	}
 	hi, lo := product(weight, x)
 	m.wx.add(hi)
 	m.wxx.addProduct(hi, x)
@@ -233,7 +236,18 @@ type exact struct {
 }
 
 // add adds x, which must be finite.
-func (e *exact) add(x float64) { e.n = len(addPart(e.parts[:e.n], x)) }
+func (e *exact) add(x float64) {
+	if e.n == 1 { // as of whole numbers
+		y := e.parts[0]
+		hi := x + y
+		back := hi - x
+		if lo := (x - (hi - back)) + (y - back); lo == 0 && hi != 0 {
+			e.parts[0] = hi
+			return
+		}
+	}
+	e.n = len(addPart(e.parts[:e.n], x))
+}
 
 // addPart returns the parts of a sum after adding x, which must be finite. It modifies
 // parts in place; as there are never more than maxParts, it never reallocates an array of

@@ -167,18 +167,16 @@ func (e Estimate) At(level float64) Estimate {
 // Pharmacokinetics and Biopharmaceutics 15 (1987), 657-680; T. Tango (1998) for pairs of
 // verdicts.
 func Equivalence(at func(level float64) Estimate, margin float64) (lower, upper float64) {
-	return oneSided(at, func(est Estimate) bool { return est.Lo > -margin }),
-		oneSided(at, func(est Estimate) bool { return est.Hi < margin })
+	return oneSided(at, func(est Estimate) float64 { return est.Lo + margin }),
+		oneSided(at, func(est Estimate) float64 { return margin - est.Hi })
 }
 
-// oneSided returns the smallest p, at least 1e-9, at which holds is true for the interval at
-// level 1-2p. It is 1 if holds is not even true for the difference itself.
-func oneSided(at func(level float64) Estimate, holds func(Estimate) bool) float64 {
-	if middle := at(1e-6); middle.Method == MethodNone || !holds(middle) {
+// oneSided returns the p, at least 1e-9 and to nine digits, from which on an end of
+// the interval at level 1-2p is inside the margin. It is 1 if not even the difference itself
+// is.
+func oneSided(at func(level float64) Estimate, inside func(Estimate) float64) float64 {
+	if middle := at(1e-6); middle.Method == MethodNone || !(inside(middle) > 0) {
 		return 1
 	}
-	if holds(at(1 - 2e-9)) {
-		return 1e-9
-	}
-	return math.Exp(bisect(math.Log(1e-9), math.Log(0.5), func(log float64) bool { return !holds(at(1 - 2*math.Exp(log))) }))
+	return math.Exp(root(func(log float64) float64 { return inside(at(1 - 2*math.Exp(log))) }, math.Log(smallestP), math.Log(0.5-5e-7)))
 }

@@ -250,7 +250,7 @@ func IntervalP(at func(level float64) Estimate) float64 {
 }
 
 // root returns where f, an increasing function, crosses 0 between lo and hi, to one part in
-// a million, or the nearer end if it does not.
+// 10⁹, or the nearer end if it does not.
 //
 // Source: the Illinois method (M. Dowell and P. Jarratt, "A modified regula falsi method
 // for computing the root of an equation", BIT 11, 1971): a line through both ends finds the
@@ -266,12 +266,15 @@ func root(f func(float64) float64, lo, hi float64) float64 {
 	last := 0
 	for range 100 {
 		x := hi - above*(hi-lo)/(above-below)
-		if hi-lo < 1e-6 || x <= lo || x >= hi {
+		if x <= lo { // f(lo) is as good as 0
+			return lo
+		}
+		if hi-lo < 1e-9 || x >= hi {
 			break
 		}
 		switch y := f(x); {
 		case y > 0:
-			if hi-x < 1e-7 {
+			if hi-x < 1e-10 {
 				return x
 			}
 			hi, above = x, y
@@ -280,7 +283,7 @@ func root(f func(float64) float64, lo, hi float64) float64 {
 			}
 			last = 1
 		default:
-			if x-lo < 1e-7 {
+			if x-lo < 1e-10 {
 				return x
 			}
 			lo, below = x, y

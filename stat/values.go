@@ -12,26 +12,31 @@ type Values struct {
 	moments Moments
 	alone   map[weighed]int        // values of items without a cluster
 	named   map[string]*clusterSum // by cluster
-	within  Clustered              // values of items in clusters
 	several bool                   // some cluster has two items
 }
 
 type weighed struct{ x, weight float64 }
 
-// A clusterSum is the weighted sum of the values of one cluster, and that of their sizes.
+// A clusterSum is the sums over one cluster, and the weighted sum of its values and that of
+// their sizes as rounded numbers.
 type clusterSum struct {
+	clusterSums
 	n         int
 	sum, size float64
 }
 
 // Add adds the value of an item. An item whose cluster is "" is its own cluster.
 func (v *Values) Add(cluster string, x, weight float64) {
+	before := v.moments.n
 	v.moments.Add(x, weight)
+	usable := v.moments.n > before
 	if cluster == "" {
 		if v.alone == nil {
 			v.alone = map[weighed]int{}
 		}
-		v.alone[weighed{x, weight}]++
+		if usable {
+			v.alone[weighed{x, weight}]++
+		}
 		return
 	}
 	if v.named == nil {
@@ -46,11 +51,13 @@ func (v *Values) Add(cluster string, x, weight float64) {
 	s.sum += x * weight
 	s.size += math.Abs(x * weight)
 	v.several = v.several || s.n > 1
-	v.within.Add(cluster, x, weight)
+	if usable {
+		s.add(x, weight)
+	}
 }
 
 // N returns the number of items.
-func (v *Values) N() int { return v.moments.N() }
+func (v *Values) N() int { return v.moments.n }
 
 // Moments returns the moments of all values.
 func (v *Values) Moments() Moments { return v.moments }
@@ -68,12 +75,16 @@ func (v *Values) Score(share bool) Score {
 	if !v.several {
 		return s
 	}
-	s.Clusters = &Clustered{}
-	s.Clusters.Merge(&v.within)
-	for w, n := range v.alone {
-		for range n {
-			s.Clusters.Add("", w.x, w.weight)
+	s.Clusters = &Clustered{all: v.moments, named: make(map[string]*clusterSums, len(v.named))}
+	for name, sums := range v.named {
+		if len(sums.w) == 0 {
+			continue // none of its values is usable
 		}
+		s.Clusters.named[name] = &clusterSums{w: slices.Clone(sums.w), wx: slices.Clone(sums.wx)}
+	}
+	for one, n := range v.alone {
+		hi, lo := product(one.weight, one.x)
+		s.Clusters.alone = append(s.Clusters.alone, slices.Repeat([]oneValue{{one.weight, hi, lo}}, n)...)
 	}
 	return s
 }

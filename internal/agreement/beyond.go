@@ -169,7 +169,9 @@ func drawGamma(rnd *rand.Rand, shape float64) float64 {
 			continue
 		}
 		v = v * v * v
-		if math.Log(rnd.Float64()) < float64(0.5*x*x)+float64(d*(1-v+math.Log(v))) {
+		u := rnd.Float64()
+		// The first condition implies the second, and needs no logarithm.
+		if square := float64(x * x); u < 1-float64(0.0331*square*square) || math.Log(u) < float64(0.5*x*x)+float64(d*(1-v+math.Log(v))) {
 			return m * d * v
 		}
 	}

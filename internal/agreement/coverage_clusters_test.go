@@ -2,7 +2,6 @@ package agreement_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -10,7 +9,6 @@ import (
 
 	"deem"
 	"deem/internal/reports/agree"
-	"deem/report"
 	"deem/stat"
 )
 
@@ -46,40 +44,6 @@ func record(id, cluster, category string, yes bool) deem.Record {
 		v = &deem.Verdict{Label: "yes", Score: 1}
 	}
 	return deem.Record{Item: deem.Item{ID: id, Cluster: cluster, Category: category}, Verdict: v}
-}
-
-// clusterCells are the headline of a report over clusters of 20 items, or of 20 on average.
-func clusterCells() []cell {
-	var cells []cell
-	for _, n := range []int{5, 10, 30, 100} {
-		for _, icc := range []float64{0, 0.1, 0.3} {
-			for _, p := range []float64{0.5, 0.8, 0.95, 0.99} {
-				for _, unequal := range []bool{false, true} {
-					size := "20"
-					if unequal {
-						size = "unequal size"
-					}
-					cells = append(cells, cell{
-						name: fmt.Sprintf("report, %d clusters of %s, ICC %g, share %g", n, size, icc, p), want: nominal, cost: max(n/10, 1),
-						draw: func(rng *rand.Rand) outcome {
-							b := report.New(report.Head{})
-							for i, share := range clusterShares(rng, n, p, icc) {
-								items := 20
-								if unequal {
-									items = max(1, int(math.Round(20*math.Exp(0.8*rng.NormFloat64()-0.32))))
-								}
-								for j := range items {
-									b.Add(record(fmt.Sprint(i, " ", j), fmt.Sprint(i), "", rng.Float64() < share))
-								}
-							}
-							return held(*b.Report().Metrics[0].Judged, p, clusterWarnings...)
-						},
-					})
-				}
-			}
-		}
-	}
-	return cells
 }
 
 // meanCells are mean scores of independent items that are nearly all equal.

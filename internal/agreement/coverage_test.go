@@ -1,11 +1,13 @@
 package agreement_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +29,8 @@ var tables = []struct {
 	theme string
 	cells func() []cell
 }{
-	{"score of a run whose items come in clusters", clusterCells},
+	{"scores, corrected scores and kappa in clusters", scoreCells},
+	{"differences in clusters, and systems that are worse by the margin", differenceCells},
 	{"mean score of items that are nearly all equal", meanCells},
 	{"items that are judged several times", trialCells},
 	{"kappa and AC1 of a judge and people", kappaCells},
@@ -47,6 +50,10 @@ var tables = []struct {
 type cell struct {
 	name string
 
+	// row and column are the place in a table with several numbers in a row; empty in one
+	// that has a row for each number.
+	row, column string
+
 	// draw makes one set of data and says what became of the printed number.
 	draw func(*rand.Rand) outcome
 
@@ -54,8 +61,8 @@ type cell struct {
 	// the truth, or of false alarms.
 	want span
 
-	// cost is how many times as long a draw takes as usual; 0 means 1. There are as
-	// many fewer draws.
+	// cost is how many times as long a draw takes as usual; 0 means 1. Below 1,000 draws
+	// there are as many fewer.
 	cost int
 }
 
@@ -75,23 +82,23 @@ type span struct{ lo, hi float64 }
 var (
 	nominal = span{0.93, 0.975}
 	atLeast = span{0.93, 1}
-	alarms  = span{0, 0.05}
+	alarms  = span{0, 0.06}
 )
 
 // A result is what was measured of a cell.
-type result struct{ draws, none, hits, warned int }
+type result struct{ Draws, None, Hits, Warned int }
 
 // share returns the share of hits among the printed numbers.
-func (r result) share() float64 { return float64(r.hits) / float64(max(r.printed(), 1)) }
+func (r result) share() float64 { return float64(r.Hits) / float64(max(r.printed(), 1)) }
 
-func (r result) printed() int { return r.draws - r.none }
+func (r result) printed() int { return r.Draws - r.None }
 
 // kept reports whether the share of hits is in the range, as far as it is known to z standard
 // errors of the simulation, or nearly all of the numbers carry a warning.
 func (r result) kept(want span, z float64) bool {
 	n := float64(max(r.printed(), 1))
 	slack := func(x float64) float64 { return z * math.Sqrt(math.Max(x*(1-x), 0.01)/n) }
-	x, warned := r.share(), float64(r.warned)/n
+	x, warned := r.share(), float64(r.Warned)/n
 	return x >= want.lo-slack(x) && x <= want.hi+slack(x) || warned >= nearlyAll-slack(warned)
 }
 
@@ -99,8 +106,12 @@ func (r result) kept(want span, z float64) bool {
 // level.
 const nearlyAll = 0.95
 
-// fewDraws is the number of draws below which a share says nothing.
-const fewDraws = 30
+// fewDraws is the number of draws below which a share says nothing, and manyDraws that from
+// which on a cell has all of them, however long it takes.
+const (
+	fewDraws  = 30
+	manyDraws = 1000
+)
 
 // measure draws n times. The seed is the cell's name, so that new rows leave the others
 // as they are.
@@ -108,18 +119,21 @@ func (c cell) measure(n int) result {
 	name := fnv.New64a()
 	_, _ = name.Write([]byte(c.name))
 	rng := rand.New(rand.NewPCG(name.Sum64(), 21))
-	r := result{draws: max(n/max(c.cost, 1), 1)}
-	for range r.draws {
+	if n < manyDraws {
+		n = max(n/max(c.cost, 1), 1)
+	}
+	r := result{Draws: n}
+	for range r.Draws {
 		o := c.draw(rng)
 		switch {
 		case o.none:
-			r.none++
+			r.None++
 			continue
 		case o.hit:
-			r.hits++
+			r.Hits++
 		}
 		if o.warned {
-			r.warned++
+			r.Warned++
 		}
 	}
 	return r
@@ -150,74 +164,155 @@ func shared(names []string, want span, cost int, draw func(*rand.Rand) []outcome
 }
 
 // pageOf returns docs/design/coverage.md.
-func pageOf(draws int, lines [][]string) string {
+func pageOf(draws int, measured map[string]result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# How often intervals hold and tests err
 
-`+"`make coverage`"+` writes this page: made-up data with a known truth, through the code that prints the numbers. Each row has a fixed seed. A row that takes long has fewer draws
-than the %d of the others. The standard error of a share near 95%% is %.1f points with %d draws.
+`+"`make coverage`"+` writes this page: made-up data with a known truth, through the code that prints the numbers. Each number has a fixed seed and %d draws, or as many as its row
+says. The standard error of a share near 95%% is %.1f points with %d draws.
 
-*Share* is the share of intervals at 95%% that hold the truth, or of false alarms at 5%%. *No interval* is how often the data allow none. *Warned* is the share of numbers that carry a warning
-that they may be off. The test fails where a share is outside its range by more than the error of the simulation allows, and fewer than 95%% of the numbers carry a warning.
+Numbers are the share of intervals at 95%% that hold the truth, or of false alarms at 5%%, in percent. *No interval* is how often the data allow none. *Warned*, or a number in brackets, is the
+share of draws in which the text that a command prints by default warns that the number may be off. The test fails where a share is outside its range by more than the error of the simulation
+allows, and fewer than 95%% of the draws have a warning.
 `, draws, 100*math.Sqrt(0.95*0.05/float64(draws)), draws)
-	for i, table := range tables {
-		fmt.Fprintf(&b, "\n## %s%s\n\n%s\n", strings.ToUpper(table.theme[:1]), table.theme[1:], strings.Join(lines[i], "\n"))
+	for _, table := range tables {
+		fmt.Fprintf(&b, "\n## %s%s\n\n", strings.ToUpper(table.theme[:1]), table.theme[1:])
+		if cells := table.cells(); cells[0].row != "" {
+			writeGrid(&b, cells, measured)
+		} else {
+			writeList(&b, cells, measured)
+		}
 	}
 	return b.String()
 }
 
+// writeList writes a table with a row for each cell that was measured.
+func writeList(b *strings.Builder, cells []cell, measured map[string]result) {
+	b.WriteString("| setting | draws | no interval | warned | share | range |\n|---|--:|--:|--:|--:|--:|\n")
+	for _, c := range cells {
+		if r, ok := measured[c.name]; ok {
+			b.WriteString(c.line(r))
+		}
+	}
+}
+
+// line returns the row of a cell.
+func (c cell) line(r result) string {
+	return fmt.Sprintf("| %s | %d | %s | %s | %.1f | %s |\n", c.name, r.Draws, percent(r.None, r.Draws), percent(r.Warned, r.printed()), 100*r.share(), c.want)
+}
+
+// writeGrid writes a table with several numbers in a row.
+func writeGrid(b *strings.Builder, cells []cell, measured map[string]result) {
+	var rows, columns []string
+	found := map[string]string{}
+	ranges := map[string]span{}
+	for _, c := range cells {
+		r, ok := measured[c.name]
+		if !ok {
+			continue
+		}
+		if !slices.Contains(rows, c.row) {
+			rows = append(rows, c.row)
+		}
+		if ranges[c.column] = c.want; !slices.Contains(columns, c.column) {
+			columns = append(columns, c.column)
+		}
+		text := fmt.Sprintf("%.1f", 100*r.share())
+		if r.Warned > 0 {
+			text += fmt.Sprintf(" (%s)", strings.TrimSuffix(percent(r.Warned, r.printed()), "%"))
+		}
+		found[c.row+c.column] = text
+	}
+	b.WriteString("| setting |")
+	for _, column := range columns {
+		fmt.Fprintf(b, " %s: %s |", column, ranges[column])
+	}
+	fmt.Fprintf(b, "\n|---|%s\n", strings.Repeat("--:|", len(columns)))
+	for _, row := range rows {
+		fmt.Fprintf(b, "| %s |", row)
+		for _, column := range columns {
+			fmt.Fprintf(b, " %s |", found[row+column])
+		}
+		b.WriteString("\n")
+	}
+}
+
 // TestCoverage measures every cell, or those with ROWS in their name. With COVERAGE=N it
-// draws N times and prints the table, and with COVERAGE_PAGE it writes the page too.
+// draws N times and prints the page, and with COVERAGE_PAGE it writes the page. The file
+// COVERAGE_KEEP keeps what was measured; a cell that is not measured again stays as it is there.
 func TestCoverage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds; make test runs it")
 	}
 	draws, z := 40/slower, 3.5
-	if text := os.Getenv("COVERAGE"); text != "" {
+	text := os.Getenv("COVERAGE")
+	if text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			t.Fatalf("COVERAGE=%q: want a number of draws, as 4000", text)
 		}
 		draws = n
 	}
-	if draws >= 1000 {
+	if draws >= manyDraws {
 		z = 2
 	}
-	lines := make([][]string, len(tables))
+	var lock sync.Mutex
+	measured := map[string]result{}
+	keep := os.Getenv("COVERAGE_KEEP")
+	if old, err := os.ReadFile(keep); err == nil {
+		if err := json.Unmarshal(old, &measured); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var wait sync.WaitGroup
-	defer func() {
-		wait.Wait()
-		if os.Getenv("COVERAGE") == "" {
-			return
-		}
-		page := pageOf(draws, lines)
-		fmt.Print(page)
-		if name := os.Getenv("COVERAGE_PAGE"); name != "" && os.Getenv("ROWS") == "" {
-			if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
-				t.Error(err)
+	free := make(chan struct{}, runtime.GOMAXPROCS(0)) // in order, so that what is done is kept
+	for _, table := range tables {
+		for _, c := range table.cells() {
+			if !strings.Contains(c.name, os.Getenv("ROWS")) {
+				continue
 			}
-		}
-	}()
-	for i, table := range tables {
-		cells := slices.DeleteFunc(table.cells(), func(c cell) bool { return !strings.Contains(c.name, os.Getenv("ROWS")) })
-		lines[i] = make([]string, len(cells)+2)
-		lines[i][0] = "| setting | draws | no interval | warned | share | range |"
-		lines[i][1] = "|---|--:|--:|--:|--:|--:|"
-		for j, c := range cells {
+			free <- struct{}{}
 			wait.Go(func() {
+				defer func() { <-free }()
 				r := c.measure(draws)
-				lines[i][j+2] = fmt.Sprintf("| %s | %d | %s | %s | %.1f%% | %s |", c.name, r.draws,
-					percent(r.none, r.draws), percent(r.warned, r.printed()), 100*r.share(), c.want)
-				if os.Getenv("COVERAGE") != "" {
-					fmt.Fprintln(os.Stderr, lines[i][j+2]) // It takes minutes, and this is how far it is.
+				lock.Lock()
+				defer lock.Unlock()
+				measured[c.name] = r
+				if text != "" {
+					fmt.Fprint(os.Stderr, c.line(r)) // It takes minutes, and this is how far it is.
+				}
+				if keep != "" {
+					save(t, keep, measured)
 				}
 				// The race detector leaves time to see that it runs, and for no more.
-				if r.draws >= fewDraws && !r.kept(c.want, z) {
-					t.Errorf("%s, %s: %.1f%% of %d, want %s (%s carry a warning)",
-						table.theme, c.name, 100*r.share(), r.printed(), c.want, percent(r.warned, r.printed()))
+				if r.Draws >= fewDraws && !r.kept(c.want, z) {
+					t.Errorf("%s, %s: %.1f%% of %d, want %s (%s have a warning)",
+						table.theme, c.name, 100*r.share(), r.printed(), c.want, percent(r.Warned, r.printed()))
 				}
 			})
 		}
+	}
+	wait.Wait()
+	if text == "" {
+		return
+	}
+	page := pageOf(draws, measured)
+	fmt.Print(page)
+	if name := os.Getenv("COVERAGE_PAGE"); name != "" {
+		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// save writes what was measured so far.
+func save(t *testing.T, name string, measured map[string]result) {
+	text, err := json.Marshal(measured)
+	if err == nil {
+		err = os.WriteFile(name, text, 0o644)
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 
