@@ -53,13 +53,17 @@ var arrows = []arrow{
 	{"probe", []string{".", "stat"}, "a probe tests any judge and counts the outcomes; reports show them"},
 
 	{"internal/money", nil, "a budget counts sums, whoever calls models and whoever keeps the numbers"},
-	{"model", []string{".", "internal/money"}, "a decorator wraps any deem.Model and depends on no vendor; one of them keeps to a budget"},
+	{"internal/model", []string{".", "internal/money"}, "a decorator wraps any deem.Model and depends on no vendor; one of them keeps to a budget"},
 	{"internal/minilm", []string{"."}, "sentence embeddings come from a model's own files"},
 	{"internal/wire", []string{"."}, "code and batch types shared by vendors depend on none of them"},
 	{"model/*", []string{".", "internal/wire"}, "a vendor is one folder and imports no other vendor"},
+	{"internal/vendors", []string{".", "model/*", "internal/usage"}, "vendors have their names here, and only this package reads their keys"},
+	{"model", []string{".", "internal/model", "internal/money", "internal/vendors"}, "a program opens a model by its name, with everything around it; no package of deem uses this one"},
+	{"data", []string{".", "internal/dataset"}, "a program reads items as the command does; no package of deem uses this one"},
+	{"agree", []string{".", "stat", "judge", "internal/doc", "internal/labels", "internal/reports", "internal/reports/agree"}, "a program compares a judge with people as the command does; no package of deem uses this one"},
 
 	{"internal/doc", []string{".", "stat"}, "a report is one document, which three renderers write; sections of several reports are the same in all"},
-	{"report", []string{".", "stat", "internal/agreement", "internal/doc"}, "a report is made of records alone: it never calls a model or opens a store"},
+	{"report", []string{".", "stat", "judge", "internal/agreement", "internal/doc"}, "a report is made of records alone: it never calls a model or opens a store"},
 	{"internal/reports/compare", []string{".", "judge", "stat", "internal/agreement", "internal/doc"}, "a comparison is made of records, and says what two judges differ in"},
 	{"internal/reports/*", []string{".", "stat", "internal/agreement", "internal/doc"}, "a kind of report that is made of records, without a store"},
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
@@ -70,12 +74,12 @@ var arrows = []arrow{
 	{"internal/contexts", []string{".", "reader", "internal/dataset", "internal/rows", "internal/text"}, "what a system retrieved becomes items of a reader, and nothing here asks a model"},
 	{words, nil, "numbers and texts are written for people the same way everywhere, so every package that writes for people may import it"},
 	{"internal/usage", []string{".", "internal/text"}, "an error is marked as the user's where it occurs, and its exit code is chosen where it is printed"},
-	{"internal/catalog", []string{".", "judge", "judge/*", "reader", "model", "model/*", "bundle", "internal/benchmark", "internal/labels", "internal/minilm", "internal/rows", "internal/store", "internal/text", "internal/usage"}, "judges and vendors have their names here, and the judge of a run file is restored; benchmarks are in a table that the list of benchmarks fills"},
-	{"internal/reports", []string{".", "stat", "judge", "judge/*", "model", "probe", "reader", "report", "bundle", "internal/agreement", "internal/benchmark", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/reports/*", "internal/rows", "internal/store", "internal/text", "internal/usage"}, "commands and server report the same results from stored records; no judge is built here"},
+	{"internal/catalog", []string{".", "judge", "judge/*", "reader", "bundle", "internal/benchmark", "internal/labels", "internal/minilm", "internal/model", "internal/rows", "internal/store", "internal/text", "internal/usage", "internal/vendors"}, "judges have their names here, and the judge of a run file is restored; benchmarks are in a table that the list of benchmarks fills"},
+	{"internal/reports", []string{".", "stat", "judge", "judge/*", "internal/model", "probe", "reader", "report", "bundle", "internal/agreement", "internal/benchmark", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/reports/*", "internal/rows", "internal/store", "internal/text", "internal/usage"}, "commands and server report the same results from stored records; no judge is built here"},
 	{"internal/store", []string{".", "internal/money"}, "the store saves records and the numbers of budgets, and does not judge"},
 	{"internal/store/*", []string{".", "internal/money", "internal/store", "internal/flock"}, "a store is one folder and imports no other store"},
-	{"internal/run", []string{".", "model", "internal/money", "internal/store", "internal/telemetry", "internal/usage", "internal/wire"}, "command, server and worker conduct a run in the same way, with any judge"},
-	{"internal/queue", []string{".", "model", "internal/dataset", "internal/run", "internal/store", "internal/store/postgres", "internal/telemetry"}, "a worker conducts its part of a run and saves its records; its caller supplies the judge"},
+	{"internal/run", []string{".", "internal/model", "internal/money", "internal/store", "internal/telemetry", "internal/usage", "internal/wire"}, "command, server and worker conduct a run in the same way, with any judge"},
+	{"internal/queue", []string{".", "internal/model", "internal/dataset", "internal/run", "internal/store", "internal/store/postgres", "internal/telemetry"}, "a worker conducts its part of a run and saves its records; its caller supplies the judge"},
 	{"internal/labels", []string{".", "judge", "internal/dataset", "internal/rows"}, "human labels come from files, as items do"},
 	{"internal/published", []string{".", "stat", "judge", "internal/benchmark", "internal/dataset", "internal/rows", "internal/text"}, "other people's results become records before any judge is chosen; a benchmark may read its own, so that they count as there"},
 	{"internal/claims", []string{".", "stat"}, "a printed table is checked by arithmetic alone, without rows or judges"},
@@ -86,13 +90,13 @@ var arrows = []arrow{
 	{"internal/flock", nil, "a file lock depends on nothing"},
 	{"scripts", nil, "a script measures from the outside"},
 
-	{"internal/test/modeltest", []string{".", "model", "internal/wire"}, "the conformance suite tests every model against one contract"},
+	{"internal/test/modeltest", []string{".", "internal/model", "internal/wire"}, "the conformance suite tests every model against one contract"},
 	{"internal/test/storetest", []string{".", "internal/money", "internal/store", "internal/flock"}, "the conformance suite tests every store against one contract"},
 	{"internal/test/faultserver", nil, "the fault server depends on nothing"},
 	{"internal/test/golden", nil, "every port of a published formula is tested with the same vectors"},
 
 	{"internal/server", []string{".", "internal/store", "internal/usage"}, "checks of requests are the same for the API and the pages, whatever they answer"},
-	{"internal/server/api", []string{".", "stat", "judge", "judge/*", "model", "report", "bundle", "internal/catalog", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/money", "internal/queue", "internal/reports", "internal/run", "internal/server", "internal/store", "internal/telemetry", "internal/usage"}, "the API conducts runs; it depends on no page, benchmark, vendor or database"},
+	{"internal/server/api", []string{".", "stat", "judge", "judge/*", "internal/model", "report", "bundle", "internal/catalog", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/money", "internal/queue", "internal/reports", "internal/run", "internal/server", "internal/store", "internal/telemetry", "internal/usage", "internal/vendors"}, "the API conducts runs; it depends on no page, benchmark, vendor or database"},
 	{"internal/server/web", []string{".", "stat", "judge", "judge/*", "probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/doc", "internal/evidence", "internal/export", "internal/labels", "internal/manual", "internal/queue", "internal/reports", "internal/reports/*", "internal/server", "internal/store", "internal/usage"}, "the pages show every report; they do not judge and do not use the API's handlers"},
 	{"internal/cli", []string{"**"}, "the commands tie everything together"},
 	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
@@ -121,7 +125,7 @@ var libraries = []library{
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "only the command has a command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
-	{"go.yaml.in/yaml/v3", []string{"judge", "reader", "internal/benchmark", "internal/catalog", "internal/labels", "internal/claims", "internal/manual", "internal/server/api", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is for files that people write by hand: judges, readers, settings, providers, labels, tables of claims, and prompts in other repositories; items are never YAML"},
+	{"go.yaml.in/yaml/v3", []string{"judge", "reader", "internal/benchmark", "internal/catalog", "internal/vendors", "internal/labels", "internal/claims", "internal/manual", "internal/server/api", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is for files that people write by hand: judges, readers, settings, providers, labels, tables of claims, and prompts in other repositories; items are never YAML"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "cmd/deem", "internal/export", "internal/server/api"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers and exports hold"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},
@@ -150,9 +154,9 @@ var assembled = []string{"internal/catalog", "internal/reports", "internal/queue
 // words is a leaf that every package but a leaf may import. It counts for no width.
 const words = "internal/words"
 
-// hubs may import many packages: the list of benchmarks names each of them, and the others
+// hubs may import many packages: the lists of benchmarks and vendors name each of them, and the others
 // tie parts together.
-var hubs = []string{"benchmark", "internal/catalog", "internal/reports", "internal/server/*", "internal/cli"}
+var hubs = []string{"benchmark", "internal/vendors", "internal/catalog", "internal/reports", "internal/server/*", "internal/cli"}
 
 // Deeper or wider than this, a reader loses the story. The depth is the number of packages
 // on the longest chain of imports, cmd/deem and the last one included, without exceptions.
@@ -449,7 +453,7 @@ func TestArrowsRefuse(t *testing.T) {
 
 		{"bad.go", "deem/internal/text", "bad.go:2 imports deem/internal/text: . may import nothing of ours: the root imports no other package"},
 		{"stat/bad.go", "deem", "statistics does not depend on judges"},
-		{"judge/bad.go", "deem/model", "judge may import of ours only deem, internal/text: a judge calls any deem.Model"},
+		{"judge/bad.go", "deem/internal/model", "judge may import of ours only deem, internal/text: a judge calls any deem.Model"},
 		{"judge/rule/bad.go", "deem/judge/match", "it has a spec like every judge"},
 		{"model/openai/bad.go", "deem/model/fake", "imports no other vendor"},
 		{"internal/benchmark/locomo/bad.go", "deem/internal/benchmark/halumem", "imports no other benchmark"},

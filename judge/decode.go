@@ -19,6 +19,27 @@ import (
 	"deem/internal/text"
 )
 
+// Open returns the judge with the given name, or that of a YAML file, asking m and reading
+// replies as published. Judges without a model, such as match, have packages of their own.
+func Open(nameOrFile string, m deem.Model) (deem.Judge, error) {
+	d, ok := Builtin(nameOrFile)
+	if !ok {
+		if ext := filepath.Ext(nameOrFile); ext != ".yaml" && ext != ".yml" {
+			return nil, deem.WithHint(fmt.Errorf("there is no judge %q", nameOrFile),
+				"a judge is one of %s, or a file that ends in .yaml", strings.Join(Builtins(), ", "))
+		}
+		var err error
+		if d, err = Load(nameOrFile); err != nil {
+			return nil, err
+		}
+	}
+	p, err := d.Protocol("")
+	if err != nil {
+		return nil, err
+	}
+	return New(p, m), nil
+}
+
 // Load reads a judge from a YAML file. Errors in the file are returned as *[deem.Problems]
 // with file and line.
 func Load(path string) (*Declaration, error) {

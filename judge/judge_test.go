@@ -6,11 +6,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"deem"
 	"deem/judge"
+	"deem/model/fake"
 )
 
 // The prompts equal the published ones byte for byte. NOTICE names their sources.
@@ -415,5 +418,32 @@ func TestConfidenceFromLogprobs(t *testing.T) {
 	r.Logprobs = nil
 	if v, _ := p.Read(deem.Item{}, r); v.Confidence != nil {
 		t.Error("a confidence out of nothing")
+	}
+}
+
+// TestOpen opens judges by name and by file, and says which there are.
+func TestOpen(t *testing.T) {
+	m := fake.Func("toy", func(context.Context, deem.Request) (deem.Reply, error) {
+		return deem.Reply{Text: "CORRECT", Stop: deem.StopEnd}, nil
+	})
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	if err := os.WriteFile(file, []byte("name: mine\nabout: a test\nprompt: \"{question} {response}\"\nlabels: {CORRECT: 1, WRONG: 0}\nread: {how: label}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"grade", file} {
+		j, err := judge.Open(name, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := j.Judge(t.Context(), deem.Item{ID: "q", Question: "Where?", References: []string{"Porto"}, Response: "Porto."})
+		if err != nil || v.Label != "CORRECT" {
+			t.Errorf("judge %s: %+v, %v", name, v, err)
+		}
+	}
+	if _, err := judge.Open("great", m); err == nil || !strings.Contains(deem.HintOf(err), "grade, ") {
+		t.Errorf("the error of an unknown judge is %v (%s)", err, deem.HintOf(err))
+	}
+	if _, err := judge.Open("missing.yaml", m); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the error of a missing file is %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"deem"
@@ -120,6 +121,12 @@ func (s Spec) Composed() bool {
 // Asks reports whether the judge, or one of its members, asks a model.
 func (s Spec) Asks() bool {
 	return s.Kind == KindModel || slices.ContainsFunc(s.Members, func(m Member) bool { return m.Judge.Asks() })
+}
+
+// CalibrationError returns the value of the option of that name, 0 without one.
+func (s Spec) CalibrationError() float64 {
+	x, _ := strconv.ParseFloat(s.Options[CalibrationError], 64)
+	return x
 }
 
 // Models returns the names of the models that the judge asks, without duplicates.

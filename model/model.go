@@ -1,163 +1,88 @@
-// Package model decorates models with retries, rate limits, caching, metering and budgets,
-// so that a vendor's package only implements its wire format.
+// Package model opens models by name, with everything that a run needs around them: a cache,
+// retries, a limit on calls in flight, a budget and a meter.
 //
-// Each decorator is a [deem.Model] around another one:
-//
-//   - the cache answers from replies that were paid for earlier;
-//   - the probe makes the first call alone, until the model is known to answer;
-//   - the breaker stops the run if the vendor is out of service;
-//   - the budget starts no call that cannot be paid for;
-//   - the retrier retries transient errors;
-//   - the limiter keeps the number of calls near the vendor's capacity;
-//   - the meter measures each attempt and computes its cost;
-//   - the innermost one drops parameters that the vendor does not support.
-//
-// [Assemble] puts them around a wire in the required order. [TotalsOf] returns the counts of
-// the meter, and [As] finds any other part of an assembled model.
+// [Open] opens "openai:gpt-4o-mini", "anthropic:...", "ollama:..." and all other models that
+// the command knows (docs/providers.md). For a client of your own, or one of the vendors'
+// packages below this one, use [Options.Wrap].
 package model
 
 import (
-	"context"
+	"fmt"
+	"math"
 	"time"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/money"
+	"deem/internal/vendors"
 )
 
-// Options configure [Assemble]. The zero value works for every vendor.
+// Options say how a model is called. The zero value works for every vendor.
 type Options struct {
-	// Replies finds replies of earlier runs; nil means that only replies of this process
-	// are reused.
-	Replies ReplyCache
+	// BaseURL is the address of a server other than the vendor's own. It, Timeout and Vendor
+	// are for [Options.Open].
+	BaseURL string
+	Timeout time.Duration     // of an attempt; 0 means the default of the vendor's package
+	Vendor  map[string]string // options of the vendor, for example "thinking": "low"
 
-	Cache CacheOptions
-	Retry RetryOptions
-	Limit LimitOptions
+	Concurrency int  // calls in flight; 0 means 16
+	PerMinute   int  // calls per minute; 0 means no limit
+	Attempts    int  // for each request, after transient errors; 0 means 6
+	Uncached    bool // every request is a call, also one that was answered before
 
-	// Budget pays for the calls of one run, and Total for those of several runs together;
-	// nil means no limit.
-	Budget, Total *money.Budget
-
-	// Prices take precedence over the built-in price table; the zero value adds nothing.
-	Prices Prices
-
-	// Answered reports whether the model has answered requests of this kind before, for
-	// example because the run is resumed. It is called at most once; nil means no.
-	Answered func() bool
-
-	// OnAbsence is called once, without delay, with the first error that says that the
-	// server is absent, if the server has never answered. Retries would hide that error
-	// for a while. It may be nil.
-	OnAbsence func(error)
+	// Budget is the largest sum in US dollars for all calls of the model; 0 means no limit.
+	// No call starts that could exceed it.
+	Budget float64
 }
 
-// Assemble puts the decorators around wire. From the outside in:
-//
-//   - the cache is outermost, because a cached reply must cost neither money nor a
-//     slot nor an attempt;
-//   - the probe is inside the cache, because a cached reply says nothing about the
-//     model now, and outside all else, so that callers waiting for the first reply hold
-//     neither money nor a slot;
-//   - the breaker is outside the budget, so that callers waiting for the end of an
-//     outage hold no money, and outside the retries, so that it counts failed requests
-//     and not attempts;
-//   - the budget is inside the cache because cached replies are free, and outside
-//     the retries so that one decision covers a request;
-//   - retries are outside the limit, so that a request waiting for its retry holds no
-//     slot, and so that each attempt queues and the limit sees each 429;
-//   - the limit is outside the meter, so that waiting for a slot does not count as the
-//     model's latency;
-//   - the meter sees each attempt as the vendor bills it;
-//   - repeating a request without a parameter counts as one attempt, since vendors do
-//     not charge for a request that they reject.
-//
-// A wire returned by [Shared] already has the limit and everything inside it.
-func Assemble(wire deem.Model, o Options) deem.Model {
-	if _, ok := wire.(*limiter); !ok {
-		wire = Shared(wire, o)
+// Open opens the model with the given name and default options.
+func Open(name string) (deem.Model, error) { return Options{}.Open(name) }
+
+// Open opens the model with the given name. Keys come from the environment, or from the file
+// .env in the current folder. A missing key is an error here, before any call.
+func (o Options) Open(name string) (deem.Model, error) {
+	env, err := vendors.ReadEnvironment(".env")
+	if err != nil {
+		return nil, err
 	}
-	m := deem.Model(newRetrier(wire, o.Retry))
-	for _, b := range []*money.Budget{o.Total, o.Budget} {
-		if b != nil {
-			m = newBudgeted(m, b, o.Prices)
+	m, err := env.Open(vendors.Options{Name: name, BaseURL: o.BaseURL, Timeout: o.Timeout, Options: o.Vendor, Parallel: o.Concurrency})
+	if err != nil {
+		return nil, err
+	}
+	return o.Wrap(m)
+}
+
+// Wrap puts cache, budget, retries, limit and meter around m, which makes one call for each
+// request.
+func (o Options) Wrap(m deem.Model) (deem.Model, error) {
+	with := model.Options{
+		Cache: model.CacheOptions{Off: o.Uncached},
+		Retry: model.RetryOptions{Attempts: o.Attempts},
+		Limit: model.LimitOptions{Concurrency: o.Concurrency, RPM: o.PerMinute},
+	}
+	if o.Budget != 0 {
+		if !(o.Budget > 0 && o.Budget < 1e9) {
+			return nil, fmt.Errorf("a budget of %v dollars: it is a positive sum", o.Budget)
 		}
-	}
-	m = newBreaker(m, o.OnAbsence)
-	m = newProbing(m, o.Answered)
-	if o.Cache.Off {
-		return m
-	}
-	return Cache(m, o.Replies, o.Cache)
-}
-
-// Shared puts around wire the decorators that all of its runs share: the limit and
-// everything that [Assemble] puts inside it.
-func Shared(wire deem.Model, o Options) deem.Model {
-	return newLimiter(newMeter(newParamFilter(wire), o.Prices), o.Limit)
-}
-
-// A decorator is the part that all decorators have in common: the model inside.
-type decorator struct{ inner deem.Model }
-
-// Name returns the name of the model inside.
-func (d decorator) Name() string { return d.inner.Name() }
-
-// Unwrap returns the model inside.
-func (d decorator) Unwrap() deem.Model { return d.inner }
-
-// As returns the outermost model of type T in m: m itself or a model that it wraps. A
-// decorator has a method Unwrap that returns the model inside.
-func As[T any](m deem.Model) (T, bool) {
-	for m != nil {
-		if found, ok := m.(T); ok {
-			return found, true
+		if _, known := with.Prices.Of(m.Name(), model.TierOf(m)); !known {
+			return nil, fmt.Errorf("the price of %s is not known, so no budget can hold", m.Name())
 		}
-		w, ok := m.(interface{ Unwrap() deem.Model })
-		if !ok {
-			break
-		}
-		m = w.Unwrap()
+		with.Budget = money.New(int64(math.Round(o.Budget * 1e6)))
 	}
-	var none T
-	return none, false
+	return model.Assemble(m, with), nil
 }
 
-// Endpoint returns the address of the server that m calls, or "" if there is none. The same
-// model name at two addresses is two models: their replies are never mixed.
-func Endpoint(m deem.Model) string {
-	if e, ok := As[interface{ Endpoint() string }](m); ok {
-		return e.Endpoint()
-	}
-	return ""
+// Totals are what a model has used so far.
+type Totals struct {
+	Calls, Failures int // attempts, and those without a reply
+	Usage           deem.Usage
+	Cost            float64 // in US dollars
+	Unpriced        int     // calls that Cost lacks, because their price is unknown
 }
 
-// sleep waits for d. If ctx is done, or the run is stopped gracefully or by its breaker, it
-// returns that error, without waiting if this was already so.
-func sleep(ctx context.Context, d time.Duration) error {
-	if err := ctx.Err(); err != nil || d <= 0 {
-		return err
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	over, why := stopped(ctx)
-	select {
-	case <-t.C:
-		return nil
-	case <-over:
-		return why()
-	case <-deem.Stopping(ctx):
-		return deem.ErrStopped
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// stopping returns [deem.ErrStopped] once the run of ctx is stopped gracefully.
-func stopping(ctx context.Context) error {
-	select {
-	case <-deem.Stopping(ctx):
-		return deem.ErrStopped
-	default:
-		return nil
-	}
+// TotalsOf returns the totals of a model that [Open] or [Options.Wrap] returned, and zeros
+// for others. It may be called at any time.
+func TotalsOf(m deem.Model) Totals {
+	t := model.TotalsOf(m)
+	return Totals{Calls: int(t.Calls), Failures: int(t.Failures), Usage: t.Usage, Cost: float64(t.CostMicros) / 1e6, Unpriced: int(t.Unpriced)}
 }

@@ -2,107 +2,68 @@ package model_test
 
 import (
 	"context"
-	"errors"
-	"sync"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"deem"
 	"deem/model"
-	"deem/model/fake"
 )
 
-// TestAssemble checks the order by its visible effects: a cached reply is free, retries are
-// counted, waiting is not latency.
-func TestAssemble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		v := &vendor{usage: deem.Usage{Input: 10, Output: 1}}
-		n := 0
-		wire := fake.Func("openai:gpt-4o", func(ctx context.Context, req deem.Request) (deem.Reply, error) {
-			if n++; n <= 2 {
-				return deem.Reply{}, passing(10 * time.Second)
-			}
-			return v.Complete(ctx, req)
-		})
-		m := model.Assemble(wire, model.Options{Limit: model.LimitOptions{Concurrency: 1}})
-		if m.Name() != "openai:gpt-4o" {
-			t.Errorf("Name() = %q, want that of the wire", m.Name())
-		}
-		reply, err := m.Complete(t.Context(), deem.Prompt("q"))
-		if err != nil {
-			t.Fatalf("Complete: %v", err)
-		}
-		if reply.Attempts != 3 || reply.Latency != time.Second || reply.CostMicros != 35 || reply.Key == "" {
-			t.Errorf("reply %+v, want 3 attempts, a latency of one second, 35 micros and a key", reply)
-		}
-		again, err := m.Complete(t.Context(), deem.Prompt("q"))
-		if err != nil || !again.Cached || again.CostMicros != 0 || n != 3 {
-			t.Errorf("second reply %+v, error %v after %d calls, want a free one from the cache", again, err, n)
-		}
-		if got := model.TotalsOf(m); got.Calls != 3 || got.Failures != 2 || got.CostMicros != 35 {
-			t.Errorf("Totals = %+v, want 3 calls, 2 failures, 35 micros", got)
-		}
-	})
-}
-
-// TestWaitingRetriesHoldNoPlace makes one request wait for its retry while others use the
-// only slot.
-func TestWaitingRetriesHoldNoPlace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		wire := fake.Func("fake:picky", func(_ context.Context, req deem.Request) (deem.Reply, error) {
-			if req.Messages[0].Content == "bad" {
-				return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Status: 500, Passing: true, Err: errors.New("bad")}
-			}
-			return deem.Reply{Text: "yes"}, nil
-		})
-		m := model.Assemble(wire, model.Options{
-			Limit: model.LimitOptions{Concurrency: 1},
-			Retry: model.RetryOptions{Base: time.Hour, Max: time.Hour, Rand: half},
-		})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		var wg sync.WaitGroup
-		wg.Go(func() { _, _ = m.Complete(ctx, deem.Prompt("bad")) })
-		synctest.Wait()
-		start := time.Now()
-		if _, err := m.Complete(t.Context(), deem.Prompt("good")); err != nil {
-			t.Errorf("Complete: %v", err)
-		}
-		if took := time.Since(start); took != 0 {
-			t.Errorf("a good request waited %v for a bad one", took)
-		}
-		wg.Wait()
-	})
-}
-
-func TestAs(t *testing.T) {
-	m, _ := counting()
-	whole := model.Assemble(named{Model: m, name: "openai:x", endpoint: "http://here/v1"}, model.Options{})
-	if _, ok := model.As[interface{ InFlight() int }](whole); !ok {
-		t.Error("As found no limiter")
-	}
-	if got := model.Endpoint(whole); got != "http://here/v1" {
-		t.Errorf("Endpoint() = %q, want that of the wire", got)
-	}
-	if got := model.Endpoint(m); got != "" {
-		t.Errorf("Endpoint() = %q of a model without one, want none", got)
-	}
-}
-
-// BenchmarkAssembled measures the overhead of the decorators.
-func BenchmarkAssembled(b *testing.B) {
-	wire, err := fake.New("labels=yes|no")
+func ExampleOptions_Open() {
+	m, err := model.Options{Concurrency: 8, Budget: 0.5}.Open("fake:labels=yes|no?tokens=120/1")
 	if err != nil {
-		b.Fatal(err)
+		fmt.Println(err)
+		return
 	}
-	m := model.Assemble(wire, model.Options{})
-	req := deem.Prompt("Is the response right? Answer yes or no.")
-	b.ReportAllocs()
-	for b.Loop() {
-		req.Trial++ // so that nothing comes from the cache
-		if _, err := m.Complete(b.Context(), req); err != nil {
-			b.Fatal(err)
+	for range 3 { // the second and third reply come from the cache
+		if _, err := m.Complete(context.Background(), deem.Prompt("Is the response right?")); err != nil {
+			fmt.Println(err)
+			return
 		}
+	}
+	t := model.TotalsOf(m)
+	fmt.Println("calls:", t.Calls, "input tokens:", t.Usage.Input, "dollars:", t.Cost)
+	// Output: calls: 1 input tokens: 120 dollars: 0
+}
+
+// TestOpen checks what is reported before any call.
+func TestOpen(t *testing.T) {
+	t.Chdir(t.TempDir()) // without a file .env
+	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "MISTRAL_API_KEY"} {
+		t.Setenv(name, "")
+		_ = os.Unsetenv(name)
+	}
+	for _, c := range []struct {
+		name, model, want string
+		o                 model.Options
+	}{
+		{"no vendor", "gpt-4o-mini", `unknown model "gpt-4o-mini"`, model.Options{}},
+		{"no key", "openai:gpt-4o-mini", "no key for openai:gpt-4o-mini", model.Options{}},
+		{"a program", "command:rm -r x", "only deem run and deem doctor", model.Options{}},
+		{"an option of another vendor", "fake:say=yes", "beta", model.Options{Vendor: map[string]string{"beta": "x"}}},
+		{"a budget below 0", "fake:say=yes", "positive sum", model.Options{Budget: -1}},
+		{"a budget without a price", "openai:unheard-of", "the price of openai:unheard-of is not known", model.Options{Budget: 1, BaseURL: "http://127.0.0.1:1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := c.o.Open(c.model); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error is %v, want one with %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestBudget checks that no call starts that the budget cannot pay for.
+func TestBudget(t *testing.T) {
+	m, err := model.Options{Budget: 0.000001, BaseURL: "http://127.0.0.1:1"}.Open("openai:gpt-4o")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Complete(t.Context(), deem.Prompt("Is it right?")); err == nil || !strings.Contains(err.Error(), "budget") {
+		t.Errorf("the error is %v", err)
+	}
+	if n := model.TotalsOf(m).Calls; n != 0 {
+		t.Errorf("%d calls", n)
 	}
 }

@@ -16,14 +16,14 @@ import (
 func (b *Builder) Report() Report {
 	b = b.settled()
 	metrics := b.main.metrics()
-	hold := b.main.hold(b.Head.MaxUnjudged, "item")
+	hold := b.main.hold(*b.Head.MaxUnjudged, "item")
 	if b.Head.Trials > 1 { // every trial without a verdict counts
 		var all tally
 		for _, t := range b.trials {
 			all.items += t.items
 			all.unjudged += t.unjudged
 		}
-		hold = all.hold(b.Head.MaxUnjudged, "trial")
+		hold = all.hold(*b.Head.MaxUnjudged, "trial")
 	}
 	clusters := b.clusters()
 	by := estimator{clustered: clusters.Robust, calibration: b.Head.CalibrationError}
@@ -141,7 +141,7 @@ func (b *Builder) trialRows(by estimator) []Trial {
 	}
 	for _, i := range slices.Sorted(maps.Keys(trials)) {
 		t := trials[i]
-		hold := t.hold(b.Head.MaxUnjudged, "item")
+		hold := t.hold(*b.Head.MaxUnjudged, "item")
 		rows = append(rows, Trial{Trial: i, Hold: hold, Figures: t.figures(by, t.metrics()[0], hold != nil)})
 	}
 	return rows
@@ -175,7 +175,7 @@ func (b *Builder) readingRows(by estimator) []Reading {
 	rows := make([]Reading, 0, len(b.readings))
 	for _, name := range slices.Sorted(maps.Keys(b.readings)) {
 		r := b.readings[name]
-		hold := r.hold(b.Head.MaxUnjudged, "item")
+		hold := r.hold(*b.Head.MaxUnjudged, "item")
 		rows = append(rows, Reading{
 			Reading: name, Hold: hold, Figures: r.figures(by, r.metrics()[0], hold != nil),
 			Differ: r.differ.N, Examples: r.differ.IDs(),

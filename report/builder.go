@@ -1,11 +1,13 @@
 package report
 
 import (
+	"iter"
 	"math"
 	"strings"
 
 	"deem"
 	"deem/internal/doc"
+	"deem/judge"
 	"deem/stat"
 )
 
@@ -81,13 +83,41 @@ func (r *reread) add(it *gathered, limit int) {
 	}
 }
 
+// Of returns a builder for a report on the verdicts of j.
+func Of(j deem.Judge) *Builder {
+	s := judge.SpecOf(j)
+	h := Head{Judge: j.Name(), JudgeKind: judge.KindModel, Reading: s.Reading, Model: strings.Join(s.Models(), " + "), CalibrationError: s.CalibrationError()}
+	if !s.Asks() {
+		h.JudgeKind = judge.KindRule
+	}
+	h.JudgeHash, _ = deem.JudgeHash(j) // an unusual identity may have none
+	return New(h)
+}
+
+// Collect adds all records, for example those of [deem.Run], and returns the report of a
+// run that is complete. After an error, the report has the records before it.
+func (b *Builder) Collect(records iter.Seq2[deem.Record, error]) (Report, error) {
+	for rec, err := range records {
+		if err != nil {
+			return b.Report(), err
+		}
+		b.Add(rec)
+	}
+	b.Head.Complete = true
+	return b.Report(), nil
+}
+
 // New returns a builder for a report with the given head. Invalid values in the head are
 // replaced and defaults filled in.
 func New(h Head) *Builder {
-	if math.IsNaN(h.MaxUnjudged) || h.MaxUnjudged < 0 {
-		h.MaxUnjudged = 0
+	limit := DefaultMaxUnjudged
+	if h.MaxUnjudged != nil {
+		limit = min(max(*h.MaxUnjudged, 0), 1)
+		if math.IsNaN(limit) {
+			limit = 0
+		}
 	}
-	h.MaxUnjudged = math.Min(h.MaxUnjudged, 1)
+	h.MaxUnjudged = &limit
 	if !(h.CalibrationError > 0 && h.CalibrationError <= 1) {
 		h.CalibrationError = 0
 	}

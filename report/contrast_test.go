@@ -94,7 +94,7 @@ func TestContrastMarks(t *testing.T) {
 // with.
 func TestContrastOfNothing(t *testing.T) {
 	h := head()
-	h.MaxUnjudged = 1
+	h.MaxUnjudged = new(1.0)
 	recs := inCategories(map[string][2]int{"a": {3, 5}, "b": {2, 5}})
 	for i := range recs {
 		if recs[i].Item.Category == "b" {

@@ -47,7 +47,7 @@ func TestClustersAreThoseOfStat(t *testing.T) {
 		recs := clustered(rng, rapid.IntRange(2, 12).Draw(t, "clusters"), rapid.IntRange(20, 60).Draw(t, "items"), rapid.Bool().Draw(t, "fractions"))
 		var judged, strict stat.Clustered
 		h := head()
-		h.MaxUnjudged = 1
+		h.MaxUnjudged = new(1.0)
 		for i := range recs {
 			rec := &recs[i]
 			rec.Item.Weight = rapid.SampledFrom([]float64{0, 1, 0.3, 7}).Draw(t, "weight")

@@ -10,7 +10,7 @@ import (
 )
 
 func ExampleBuilder() {
-	b := report.New(report.Head{Judge: "exact", JudgeKind: judge.KindRule, MaxUnjudged: report.DefaultMaxUnjudged, Complete: true})
+	b := report.New(report.Head{Judge: "exact", JudgeKind: judge.KindRule, Complete: true})
 	for i := range 40 {
 		rec := deem.Record{Item: deem.Item{ID: fmt.Sprintf("q%d", i)}, Position: i, Judge: "exact"}
 		if i == 3 {

@@ -25,7 +25,7 @@ func FuzzReport(f *testing.F) {
 	f.Add("", "\u2028", "\x9b1m", -1e300, uint8(7))
 	f.Fuzz(func(t *testing.T, category, name, label string, score float64, fails uint8) {
 		h := head()
-		h.Run, h.Judge, h.Model, h.Dataset, h.JudgeNote, h.Items, h.MaxUnjudged = name, label, name, category, label, 8, 1
+		h.Run, h.Judge, h.Model, h.Dataset, h.JudgeNote, h.Items, h.MaxUnjudged = name, label, name, category, label, 8, new(1.0)
 		b := report.New(h)
 		unjudged := 0
 		for i := range 8 {

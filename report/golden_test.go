@@ -30,7 +30,7 @@ func head() report.Head {
 	return report.Head{
 		Run: "nightly-7", Judge: "longmemeval", JudgeHash: strings.Repeat("4f0c2a91", 8), JudgeKind: judge.KindModel,
 		Reading: "upstream", Model: "openai:gpt-4o-2024-08-06",
-		Dataset: "longmemeval_s", DatasetHash: strings.Repeat("9b1c", 16), MaxUnjudged: report.DefaultMaxUnjudged,
+		Dataset: "longmemeval_s", DatasetHash: strings.Repeat("9b1c", 16),
 		Complete: true,
 		Started:  time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC),
 		Ended:    time.Date(2026, 3, 1, 9, 35, 12, 0, time.UTC),
@@ -105,7 +105,7 @@ var scenes = []scene{
 	}},
 	{"failures_under_limit", func() *report.Builder {
 		h := head()
-		h.Items, h.MaxUnjudged, h.UpstreamName = 52, 0.1, "universal upstream"
+		h.Items, h.MaxUnjudged, h.UpstreamName = 52, new(0.1), "universal upstream"
 		recs := many(30, 48)
 		recs = append(recs, failed(48, deem.Timeout), failed(49, deem.Unparseable), failed(50, deem.Timeout), failed(51, deem.Refused))
 		return build(h, recs)
@@ -224,7 +224,7 @@ func sceneChinese() *report.Builder {
 // sceneReading has another reading that decides three items differently.
 func sceneReading() *report.Builder {
 	h := head()
-	h.MaxUnjudged = 0.1
+	h.MaxUnjudged = new(0.1)
 	b := report.New(h)
 	for _, rec := range many(41, 60) {
 		b.Add(rec)
@@ -267,7 +267,7 @@ func sceneTrials() *report.Builder {
 // sceneHostile has names that try to break a table or a terminal, and invalid numbers.
 func sceneHostile() *report.Builder {
 	h := head()
-	h.Run, h.Model, h.MaxUnjudged = "nightly\x1b[2J", "openai:\u202egpt", 1
+	h.Run, h.Model, h.MaxUnjudged = "nightly\x1b[2J", "openai:\u202egpt", new(1.0)
 	h.JudgeNote = "written\nin two lines"
 	recs := many(2, 6)
 	recs[0].Item.Category = "red \x1b[31mcategory\r\n  with a second line"
@@ -303,7 +303,7 @@ func sceneClusters() *report.Builder {
 // everythingHead returns the head of a run with three trials.
 func everythingHead() report.Head {
 	h := head()
-	h.Items, h.Trials, h.MaxUnjudged = 240, 3, 0.05
+	h.Items, h.Trials, h.MaxUnjudged = 240, 3, new(0.05)
 	return h
 }
 

@@ -55,10 +55,9 @@ type Head struct {
 	// measured only if Trials is set.
 	Trials int `json:"trials,omitempty"`
 
-	// MaxUnjudged is the share of unjudged items above which the headline is withheld.
-	// There is no default: 0 allows none. Commands use [DefaultMaxUnjudged] unless
-	// configured otherwise.
-	MaxUnjudged float64 `json:"max_unjudged"`
+	// MaxUnjudged is the share of unjudged items above which the headline is withheld; nil
+	// means [DefaultMaxUnjudged].
+	MaxUnjudged *float64 `json:"max_unjudged"`
 
 	// CalibrationError is the error of the probabilities that the judge gives for items
 	// that it does not decide: the difference between their mean and the share of right

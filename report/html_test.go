@@ -25,7 +25,7 @@ func TestHTMLEscapes(t *testing.T) {
 	const evil = `</text></svg><script>alert("x")</script><img src=x onerror=alert(1)>'"&\u202e`
 	h := head()
 	h.Run, h.Judge, h.JudgeNote, h.Reading, h.Model = evil, evil, evil, evil, evil
-	h.Dataset, h.UpstreamName, h.MaxUnjudged, h.Trials = evil, evil, 1, 2
+	h.Dataset, h.UpstreamName, h.MaxUnjudged, h.Trials = evil, evil, new(1.0), 2
 	b := report.New(h)
 	for i := range 8 {
 		for trial := range 2 {

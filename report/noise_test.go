@@ -127,7 +127,7 @@ func TestEveryTrialCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		recs, scores := trialRecords(t)
 		h := head()
-		h.Trials, h.MaxUnjudged = 3, 1
+		h.Trials, h.MaxUnjudged = 3, new(1.0)
 		r := build(h, recs).Report()
 		var sum, strict, squares, within, shares, items, failures, df, flips, repeated float64
 		var means []float64
@@ -199,7 +199,7 @@ func TestTrialOrderDoesNotMatter(t *testing.T) {
 			}
 		}
 		h := head()
-		h.Trials, h.MaxUnjudged = 3, 1
+		h.Trials, h.MaxUnjudged = 3, new(1.0)
 		want := string(data(t, build(h, recs).Report()))
 		if got := string(data(t, build(h, rapid.Permutation(recs).Draw(t, "order")).Report())); got != want {
 			t.Fatalf("another order gave another report:\n%s\nwant\n%s", got, want)

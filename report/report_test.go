@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"regexp"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"deem"
 	"deem/internal/doc"
 	"deem/judge"
+	"deem/judge/match"
 	"deem/report"
 )
 
@@ -45,7 +47,7 @@ func data(t interface{ Fatal(...any) }, r report.Report) []byte {
 
 func TestHeadlineReads(t *testing.T) {
 	h := head()
-	h.MaxUnjudged = 1
+	h.MaxUnjudged = new(1.0)
 	recs := many(20, 30)
 	for i := range 10 {
 		recs = append(recs, failed(30+i, deem.Unparseable))
@@ -76,7 +78,7 @@ func TestWithheld(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			h := head()
-			h.MaxUnjudged = tt.limit
+			h.MaxUnjudged = new(tt.limit)
 			recs := many(tt.judged/2, tt.judged)
 			for i := range tt.missing {
 				recs = append(recs, failed(tt.judged+i, deem.Empty))
@@ -359,7 +361,7 @@ func records() *rapid.Generator[[]deem.Record] {
 // rebuild returns the report of the records with a second reading of each.
 func rebuild(recs []deem.Record) report.Report {
 	h := head()
-	h.MaxUnjudged = 0.3
+	h.MaxUnjudged = new(0.3)
 	b := build(h, recs)
 	for _, rec := range recs {
 		if rec.Position%3 == 0 {
@@ -475,5 +477,39 @@ func TestAddKeepsNothing(t *testing.T) {
 	i := 0
 	if got := testing.AllocsPerRun(1000, func() { b.Add(recs[i%60]); i++ }); got != 0 {
 		t.Errorf("Add of a record with known names makes %v allocations, want 0", got)
+	}
+}
+
+// TestOf checks that a report on a judge knows the judge, and that without a setting one
+// failure in a hundred withholds nothing.
+func TestOf(t *testing.T) {
+	records := func(failures int) iter.Seq2[deem.Record, error] {
+		return func(yield func(deem.Record, error) bool) {
+			for i := range 100 {
+				rec := yes(i, true)
+				if i < failures {
+					rec.Verdict, rec.Failure = nil, deem.Failf(deem.Unparseable, "no label")
+				}
+				if !yield(rec, nil) {
+					return
+				}
+			}
+		}
+	}
+	for failures, withheld := range map[int]bool{0: false, 1: false, 2: true} {
+		r, err := report.Of(match.New()).Collect(records(failures))
+		if err != nil || (r.Hold != nil) != withheld || !r.Head.Complete {
+			t.Errorf("%d failures: withheld %v, complete %v, %v", failures, r.Hold, r.Head.Complete, err)
+		}
+		if hash, _ := deem.JudgeHash(match.New()); r.Head.Judge != "match" || r.Head.JudgeKind != judge.KindRule || r.Head.JudgeHash != hash || r.Head.CalibrationError == 0 {
+			t.Errorf("the head is %+v", r.Head)
+		}
+	}
+	broken := errors.New("the file has changed")
+	r, err := report.Of(match.New()).Collect(func(yield func(deem.Record, error) bool) {
+		_ = yield(yes(0, true), nil) && yield(deem.Record{}, broken)
+	})
+	if !errors.Is(err, broken) || r.Head.Complete || r.Records != 1 {
+		t.Errorf("%d records, complete %v, %v", r.Records, r.Head.Complete, err)
 	}
 }

@@ -16,12 +16,10 @@ import (
 )
 
 func main() {
-	grade, _ := judge.Builtin("grade")  // comes with deem
-	protocol, err := grade.Protocol("") // "" means its default reading
+	j, err := judge.Open("grade", fake.Func("toy", toy)) // a judge that comes with deem, or a YAML file
 	if err != nil {
 		log.Fatal(err)
 	}
-	j := judge.New(protocol, fake.Func("toy", toy))
 	for rec, err := range deem.Run(context.Background(), items, j, deem.Options{Concurrency: 1}) {
 		switch {
 		case err != nil: // the run cannot go on

@@ -82,7 +82,7 @@ func untilCells() []cell {
 					records[i].Verdict, records[i].Failure = nil, deem.Failf(deem.Refused, "made up")
 				}
 			}
-			b := report.New(report.Head{Items: 1000, Until: new(within(0.05, 1)), Complete: true, MaxUnjudged: 1})
+			b := report.New(report.Head{Items: 1000, Until: new(within(0.05, 1)), Complete: true, MaxUnjudged: new(1.0)})
 			for i, rec := range records {
 				rec.Position = i
 				if b.Add(rec); b.Stopped() {

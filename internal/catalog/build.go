@@ -7,6 +7,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/model"
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/answer"
@@ -14,7 +15,6 @@ import (
 	"deem/judge/pairwise"
 	"deem/judge/panel"
 	"deem/judge/rule"
-	"deem/model"
 	"deem/reader"
 )
 

@@ -15,12 +15,13 @@ import (
 	"deem"
 	"deem/internal/benchmark"
 	"deem/internal/labels"
+	"deem/internal/model"
 	"deem/internal/usage"
+	"deem/internal/vendors"
 	"deem/judge"
 	"deem/judge/match"
 	"deem/judge/pairwise"
 	"deem/judge/rule"
-	"deem/model"
 	"deem/reader"
 )
 
@@ -225,8 +226,8 @@ func Declared(d *judge.Declaration, reading string) (Choice, error) {
 // ProgramName returns the short name of a judge that is a program (command:./grade.py) or a
 // server (http://127.0.0.1:8000/grade), and reports whether it is one.
 func ProgramName(name string) (string, bool) {
-	if text, ok := strings.CutPrefix(name, commandVendor+":"); ok {
-		args, err := SplitCommand(text)
+	if text, ok := strings.CutPrefix(name, vendors.Command+":"); ok {
+		args, err := vendors.SplitCommand(text)
 		if err != nil {
 			return text, true // Opening it reports the error.
 		}

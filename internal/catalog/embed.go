@@ -6,9 +6,38 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/minilm"
+	"deem/internal/model"
+	"deem/internal/usage"
+	"deem/internal/vendors"
 	"deem/judge/rule"
-	"deem/model"
 )
+
+// OpenEmbedder opens the embedder named by --embeddings: a model on a server as
+// vendor:name, or a folder with the files of a sentence model. around adds the decorators
+// of a server's model, so that it gets the same retries and limits as a judge's model.
+func OpenEmbedder(e vendors.Environment, name string, at vendors.Options, around func(rule.Embedder) (rule.Embedder, error)) (rule.Embedder, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if !e.IsServed(name) {
+		m, err := minilm.Open(name)
+		if err != nil {
+			return nil, usage.Mark(err)
+		}
+		return m, nil
+	}
+	at.Name = name
+	m, err := e.Open(at)
+	if err != nil {
+		return nil, err
+	}
+	embedder, ok := m.(rule.Embedder)
+	if !ok {
+		return nil, usage.Errorf("%s gives no embeddings", name)
+	}
+	return around(embedder)
+}
 
 // An Embedding is an embedder with the decorators of a model. See [Embed].
 type Embedding struct {

@@ -9,8 +9,8 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/model"
 	"deem/internal/money"
-	"deem/model"
 )
 
 // dear makes every token cost a millionth of a dollar.

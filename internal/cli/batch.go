@@ -11,12 +11,12 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/model"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/wire"
 	"deem/internal/words"
-	"deem/model"
 )
 
 // A batchOptions says whether and how requests go through the vendor's batch API.

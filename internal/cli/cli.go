@@ -22,11 +22,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
-	"deem/internal/catalog"
 	"deem/internal/doc"
 	"deem/internal/run"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
+	"deem/internal/vendors"
 )
 
 // The exit codes of deem. They are a contract: scripts depend on them.
@@ -72,7 +72,7 @@ type app struct {
 
 	terminal io.Writer // the real standard error, only for the progress bar
 
-	env catalog.Environment
+	env vendors.Environment
 
 	fromFile map[string]bool // the flags set by deem.yaml
 
@@ -250,7 +250,7 @@ const defaultDB = ".deem/deem.db"
 // prepare reads .env and the configuration before a command runs.
 func (a *app) prepare(cmd *cobra.Command) error {
 	var err error
-	if a.env, err = catalog.ReadEnvironment(".env"); err != nil {
+	if a.env, err = vendors.ReadEnvironment(".env"); err != nil {
 		return err
 	}
 	// The environment takes precedence over deem.yaml, and --db over both.

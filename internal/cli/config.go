@@ -22,6 +22,7 @@ import (
 	"deem/internal/dataset"
 	"deem/internal/text"
 	"deem/internal/usage"
+	"deem/internal/vendors"
 )
 
 // configSchema is the JSON Schema of deem.yaml.
@@ -175,7 +176,7 @@ func (c *config) addProviders(n *yaml.Node) {
 		c.bad(n.Line, "providers: %v", err)
 		return
 	}
-	list, err := catalog.ParseProviders(text)
+	list, err := vendors.ParseProviders(text)
 	if err != nil {
 		c.bad(n.Line, "providers: %s", yamlLine.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:\n  "), ""))
 		return

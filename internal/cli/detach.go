@@ -9,12 +9,12 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/model"
 	"deem/internal/queue"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/model"
 )
 
 // A detachOptions is the options of "deem run" for workers.

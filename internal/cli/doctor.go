@@ -15,12 +15,13 @@ import (
 	"deem/internal/catalog"
 	"deem/internal/dataset"
 	"deem/internal/doc"
+	"deem/internal/model"
 	"deem/internal/store/postgres"
 	"deem/internal/store/sqlite"
 	"deem/internal/usage"
+	"deem/internal/vendors"
 	"deem/internal/words"
 	"deem/judge"
-	"deem/model"
 )
 
 const doctorHelp = `Check what a run needs: that the database can be reached, that every record in it is
@@ -35,7 +36,7 @@ EXIT STATUS
   0 everything works   1 something is wrong   2 wrong usage`
 
 func (a *app) doctorCommand() *cobra.Command {
-	var o catalog.ModelOptions
+	var o vendors.Options
 	judge := "grade"
 	cmd := &cobra.Command{
 		Use: "doctor [flags]", Short: "check store, keys and model", Long: doctorHelp, Args: atMost(0),
@@ -145,7 +146,7 @@ func (a *app) checkKeys() finding {
 // checkModel makes one small call, and reports each step: whether the server is reachable,
 // accepts the key, knows the model, and answers; what was sent; and how the judge reads the
 // reply.
-func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOptions) []finding {
+func (a *app) checkModel(ctx context.Context, name string, o vendors.Options) []finding {
 	wire, err := a.env.Open(o)
 	if err != nil {
 		return []finding{found("model", "", err)}

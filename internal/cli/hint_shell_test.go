@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/catalog"
 	"deem/internal/test/modeltest"
 	"deem/internal/test/storetest"
+	"deem/internal/vendors"
 )
 
 // A shell types the lines of a case in its own folder. A line is one of
@@ -64,7 +64,7 @@ func (sh *shell) typed(t *testing.T, line string) (code int, said string) {
 		sh.execute(t, name, text)
 		return 0, ""
 	}
-	args, err := catalog.SplitCommand(line)
+	args, err := vendors.SplitCommand(line)
 	if err != nil || len(args) < 2 || args[0] != "deem" {
 		t.Fatalf("%q is not a command of deem: %v", line, err)
 	}

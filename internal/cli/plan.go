@@ -16,13 +16,13 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/model"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge"
 	"deem/judge/rule"
-	"deem/model"
 )
 
 const planHelp = `Print how many calls a run would make, what it would cost and how long it would take.

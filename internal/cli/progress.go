@@ -17,12 +17,12 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/model"
 	"deem/internal/money"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/telemetry"
 	"deem/internal/words"
-	"deem/model"
 	"deem/report"
 )
 

@@ -17,8 +17,8 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/model"
 	conductor "deem/internal/run"
-	"deem/model"
 	"deem/report"
 )
 

@@ -16,14 +16,15 @@ import (
 	"deem/internal/catalog"
 	"deem/internal/dataset"
 	"deem/internal/doc"
+	"deem/internal/model"
 	"deem/internal/money"
 	"deem/internal/reports"
 	"deem/internal/run"
 	"deem/internal/usage"
+	"deem/internal/vendors"
 	"deem/internal/wire"
 	"deem/judge"
 	"deem/judge/rule"
-	"deem/model"
 	"deem/report"
 )
 
@@ -100,7 +101,7 @@ type judgeOptions struct {
 	tie        string   // the result of a tie in a panel, "" for the panel's own rule
 	embeddings string
 	judge      catalog.JudgeOptions
-	model      catalog.ModelOptions
+	model      vendors.Options
 }
 
 // wayOptions say how the items are judged. All judges of a command share the purse.
@@ -332,7 +333,7 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 	}
 	// It is not an error if the server does not answer yet: it may be about to start.
 	o.OnAbsence = func(err error) { a.say("no answer yet: %v%s", err, doc.Prefix("; ", deem.HintOf(err))) }
-	o.judge.Embedder, err = a.env.OpenEmbedder(o.embeddings, o.model, func(e rule.Embedder) (rule.Embedder, error) {
+	o.judge.Embedder, err = catalog.OpenEmbedder(a.env, o.embeddings, o.model, func(e rule.Embedder) (rule.Embedder, error) {
 		if err := o.Affordable(e.Name(), ""); err != nil { // Embeddings have no service tiers.
 			return nil, err
 		}

@@ -280,7 +280,7 @@ func (s *study) reread(sys *studySystem) {
 		}
 	}
 	b := report.New(report.Head{
-		Judge: sensitivity.Reread, JudgeKind: judge.KindModel, Items: sys.set.Len(), MaxUnjudged: s.o.run.maxUnjudged, Complete: true,
+		Judge: sensitivity.Reread, JudgeKind: judge.KindModel, Items: sys.set.Len(), MaxUnjudged: &s.o.run.maxUnjudged, Complete: true,
 	})
 	verdicts := make([]*deem.Verdict, sys.set.Len())
 	left := 0

@@ -16,6 +16,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/model"
 	"deem/internal/queue"
 	"deem/internal/server"
 	"deem/internal/server/api"
@@ -23,9 +24,9 @@ import (
 	"deem/internal/store"
 	"deem/internal/store/postgres"
 	"deem/internal/usage"
+	"deem/internal/vendors"
 	"deem/internal/words"
 	"deem/judge/rule"
-	"deem/model"
 )
 
 const serveHelp = `Show runs in a browser, and judge over HTTP.
@@ -70,7 +71,7 @@ type serveOptions struct {
 	title                       string
 
 	models     []string
-	at         catalog.ModelOptions // options of the first of them
+	at         vendors.Options // options of the first of them
 	embeddings string
 
 	concurrency, retries, runs int
@@ -288,7 +289,7 @@ func (a *app) servedAPI(o serveOptions) (api.Options, error) {
 		served.Models = append(served.Models, at)
 	}
 	var err error
-	served.Embedder, err = a.env.OpenEmbedder(o.embeddings, o.at, func(e rule.Embedder) (rule.Embedder, error) {
+	served.Embedder, err = catalog.OpenEmbedder(a.env, o.embeddings, o.at, func(e rule.Embedder) (rule.Embedder, error) {
 		return catalog.Embed(e, model.Options{Limit: model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm}, Prices: served.Prices}), nil
 	})
 	return served, usage.Mark(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"deem/model"
+	"deem/internal/model"
 	"deem/report"
 )
 

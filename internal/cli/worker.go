@@ -20,6 +20,7 @@ import (
 	"deem/internal/store"
 	"deem/internal/store/postgres"
 	"deem/internal/usage"
+	"deem/internal/vendors"
 )
 
 const workerHelp = `Judge for a shared database: process the runs that "deem run --detach" submitted, chunk by
@@ -50,7 +51,7 @@ type workerOptions struct {
 	slots     int
 	models    []string
 	addresses map[string]string
-	model     catalog.ModelOptions
+	model     vendors.Options
 	listen    string
 	grace     time.Duration
 	dead      time.Duration

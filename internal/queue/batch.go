@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"deem"
-	"deem/model"
+	"deem/internal/model"
 )
 
 // A batch combines concurrent queries to the database: questions that arrive while a query

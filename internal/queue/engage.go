@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/telemetry"
-	"deem/model"
 )
 
 // An engagement holds what a worker needs to judge the items of one run: the judge, built

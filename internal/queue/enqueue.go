@@ -12,8 +12,8 @@ import (
 	"github.com/riverqueue/river"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/store"
-	"deem/model"
 )
 
 // Options are the settings of a run that workers need and the store does not keep. They

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/money"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
 	"deem/internal/test/storetest"
-	"deem/model"
 	"deem/model/fake"
 )
 

@@ -36,7 +36,7 @@ func sample(n int) report.Report {
 	b := report.New(report.Head{
 		Run: "20261115-9f3a2c", Judge: "longmemeval", JudgeHash: strings.Repeat("4f0c2a91", 8), JudgeKind: judge.KindModel,
 		Reading: "upstream", Model: "openai:gpt-4o-2024-08-06", System: "rag", SystemModel: "openai:gpt-4o-mini",
-		Dataset: "longmemeval_s", DatasetHash: strings.Repeat("9b1c", 16), Items: n, MaxUnjudged: 0.1, Complete: true,
+		Dataset: "longmemeval_s", DatasetHash: strings.Repeat("9b1c", 16), Items: n, MaxUnjudged: new(0.1), Complete: true,
 		Started: time.Date(2026, 11, 15, 9, 30, 0, 0, time.UTC), Ended: time.Date(2026, 11, 15, 9, 31, 0, 0, time.UTC),
 		Harness: &doc.Harness{
 			Deem:    "v1.2.3",

@@ -93,7 +93,7 @@ func reportOf(t testing.TB, list string, judge deem.Judge, recs []deem.Record) r
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := reports.NewErrata(m, report.Head{Complete: true, Items: len(recs), MaxUnjudged: report.DefaultMaxUnjudged}, judge)
+	b := reports.NewErrata(m, report.Head{Complete: true, Items: len(recs)}, judge)
 	for _, rec := range recs {
 		if err := b.Add(t.Context(), rec); err != nil {
 			t.Fatal(err)

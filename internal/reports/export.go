@@ -13,8 +13,8 @@ import (
 	"deem"
 	"deem/bundle"
 	"deem/internal/export"
+	"deem/internal/model"
 	"deem/internal/store"
-	"deem/model"
 	"deem/report"
 )
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"deem"
@@ -298,6 +297,5 @@ func Reread(p judge.Readable, rec deem.Record) (*deem.Verdict, *deem.Failure, bo
 // CalibrationError returns the error of the probabilities that the judge of a run gives for
 // items that it does not decide, 0 if it gives none.
 func CalibrationError(run store.Run) float64 {
-	x, _ := strconv.ParseFloat(SpecOf(run).Options[judge.CalibrationError], 64)
-	return x
+	return SpecOf(run).CalibrationError()
 }

@@ -34,7 +34,7 @@ func Head(run store.Run, maxUnjudged float64) report.Head {
 		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, JudgeKind: judge.KindModel, JudgeNote: judgeNote(run, Grader(spec)),
 		Model: run.Model, System: set.System, SystemModel: set.SystemModel,
 		Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash,
-		Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: maxUnjudged, CalibrationError: CalibrationError(run),
+		Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: &maxUnjudged, CalibrationError: CalibrationError(run),
 		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
 	}
 	if run.Judge.Rule {

@@ -24,13 +24,23 @@ func SpecOf(run store.Run) judge.Spec {
 // criteria, highest score first. There are none if the judge gives numbers or is not
 // declared.
 func LabelsOf(run store.Run, criteria bool) []judge.Label {
-	d := SpecOf(run).Declaration
-	if d == nil || d.Criteria != nil && !criteria {
+	s := SpecOf(run)
+	if d := s.Declaration; d != nil && d.Criteria != nil && criteria {
+		return byScore(d.Labels)
+	}
+	return LabelsOfJudge(s)
+}
+
+// LabelsOfJudge returns the labels that a judge gives items, highest score first.
+func LabelsOfJudge(s judge.Spec) []judge.Label {
+	if s.Declaration == nil || s.Declaration.Criteria != nil {
 		return nil
 	}
-	list := slices.Clone(d.Labels)
-	slices.SortStableFunc(list, func(a, b judge.Label) int { return cmp.Compare(b.Score, a.Score) })
-	return list
+	return byScore(s.Declaration.Labels)
+}
+
+func byScore(list []judge.Label) []judge.Label {
+	return slices.SortedStableFunc(slices.Values(list), func(a, b judge.Label) int { return cmp.Compare(b.Score, a.Score) })
 }
 
 // WithLabels returns options that compare these labels.

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/wire"
-	"deem/model"
 )
 
 // BatchOptions configures [Batch].

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/wire"
-	"deem/model"
 )
 
 // errKilled represents the death of the process.

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/store"
-	"deem/model"
 )
 
 // A BatchModel answers from the results of a run's batches, and uses another model for requests

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/store"
 	"deem/internal/wire"
-	"deem/model"
 )
 
 // submitMissing splits the requests that are not in a batch into batches, and submits each

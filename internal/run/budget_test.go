@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/money"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
 	"deem/internal/test/storetest"
-	"deem/model"
 	"deem/model/fake"
 )
 

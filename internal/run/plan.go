@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/words"
-	"deem/model"
 )
 
 // PlanOptions describe the run.

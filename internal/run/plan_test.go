@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/run"
-	"deem/model"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -33,11 +33,11 @@ import (
 	"io"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/money"
 	"deem/internal/store"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
-	"deem/model"
 )
 
 // Options says how a run is judged.

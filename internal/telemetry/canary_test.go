@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/telemetry"
 	"deem/internal/test/modeltest"
-	"deem/model"
 	"deem/model/openai"
 )
 

@@ -20,8 +20,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/telemetry"
-	"deem/model"
 	"deem/model/fake"
 )
 

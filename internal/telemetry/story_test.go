@@ -10,8 +10,8 @@ import (
 	"go.uber.org/goleak"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/telemetry"
-	"deem/model"
 	"deem/model/fake"
 )
 

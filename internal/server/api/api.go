@@ -26,14 +26,15 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/model"
 	"deem/internal/money"
 	"deem/internal/queue"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
+	"deem/internal/vendors"
 	"deem/judge/rule"
-	"deem/model"
 	"deem/report"
 )
 
@@ -41,11 +42,11 @@ import (
 // and judge with rules.
 type Options struct {
 	// Env has the API keys of the server. Clients never see them.
-	Env catalog.Environment
+	Env vendors.Environment
 
 	// Models are the models that clients may use, the default first. Anyone who can reach
 	// the server can spend money on these models and on no others.
-	Models []catalog.ModelOptions
+	Models []vendors.Options
 
 	// Fakes lets clients use the models of package fake. Only tests set it.
 	Fakes bool

@@ -15,13 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"deem/internal/catalog"
 	"deem/internal/server"
 	"deem/internal/server/api"
 	"deem/internal/server/web"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
 	"deem/internal/test/modeltest"
+	"deem/internal/vendors"
 )
 
 // An apiServer is a server whose API is tested.
@@ -304,7 +304,7 @@ func TestStreamComesAsItIsJudged(t *testing.T) {
 // withModel configures a paid model at a URL.
 func withModel(url string, edit func(*api.Options)) func(*options) {
 	return func(o *options) {
-		o.API.Models = []catalog.ModelOptions{{Name: "openai:gpt-4o-mini", BaseURL: url}}
+		o.API.Models = []vendors.Options{{Name: "openai:gpt-4o-mini", BaseURL: url}}
 		o.API.Retries = -1
 		if edit != nil {
 			edit(&o.API)

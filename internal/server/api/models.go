@@ -12,11 +12,12 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/model"
 	"deem/internal/money"
 	"deem/internal/server"
 	"deem/internal/usage"
+	"deem/internal/vendors"
 	"deem/judge"
-	"deem/model"
 )
 
 // defaultJudge is the judge used if a client names none. It is the default of commands too.
@@ -87,7 +88,7 @@ func (ms *models) open(judge, name string) (deem.Model, error) {
 		return m, nil
 	}
 	if strings.HasPrefix(name, fakePrefix) && ms.options.Fakes {
-		wire, err := ms.options.Env.Open(catalog.ModelOptions{Name: name})
+		wire, err := ms.options.Env.Open(vendors.Options{Name: name})
 		if err != nil {
 			return nil, err
 		}

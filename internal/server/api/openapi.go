@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deem/internal/catalog"
+	"deem/internal/model"
 	"deem/internal/server"
-	"deem/model"
 	"deem/report"
 )
 

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/model"
+	"deem/internal/model"
 	"deem/model/fake"
 )
 

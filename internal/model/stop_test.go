@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/money"
-	"deem/model"
 	"deem/model/fake"
 )
 

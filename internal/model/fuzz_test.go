@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/model"
+	"deem/internal/model"
 )
 
 // FuzzPrices checks that a price table that can be read survives a round trip, and that

@@ -1,4 +1,4 @@
-package catalog_test
+package vendors_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/internal/catalog"
+	"deem/internal/vendors"
 )
 
 // FuzzEnvironment reads arbitrary .env files. An error names the line without quoting it,
@@ -25,7 +25,7 @@ func FuzzEnvironment(f *testing.F) {
 		if err := os.WriteFile(file, []byte(text+secret), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := catalog.ReadEnvironment(file); err != nil && (strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), file)) {
+		if _, err := vendors.ReadEnvironment(file); err != nil && (strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), file)) {
 			t.Errorf("the error of %q is %q", text, err)
 		}
 		k, v, _ := strings.Cut(text, "=")
@@ -35,7 +35,7 @@ func FuzzEnvironment(f *testing.F) {
 		if err := os.WriteFile(file, []byte("X=1\n"+text+"\n#"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if e, err := catalog.ReadEnvironment(file); err != nil || e.Get(k) != v && k != "X" {
+		if e, err := vendors.ReadEnvironment(file); err != nil || e.Get(k) != v && k != "X" {
 			t.Errorf("%q is read as %q, %v", text, e.Get(k), err)
 		}
 	})
@@ -48,7 +48,7 @@ func FuzzVendorOf(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, model string) {
-		v, name, err := catalog.Environment{}.VendorOf(model)
+		v, name, err := vendors.Environment{}.VendorOf(model)
 		if err == nil && (name == "" || v.Name+":"+name != model) {
 			t.Errorf("VendorOf(%q) = %q and %q", model, v.Name, name)
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/money"
-	"deem/model"
 	"deem/model/fake"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/model"
+	"deem/internal/model"
 	"deem/model/fake"
 )
 

@@ -1,4 +1,4 @@
-package catalog_test
+package vendors_test
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/catalog"
+	"deem/internal/vendors"
 )
 
 // A call is a request that a server received.
@@ -73,7 +73,7 @@ func TestPresets(t *testing.T) {
 		t.Run(tt.model, func(t *testing.T) {
 			url, seen := serve(t, chatAnswer)
 			name, _, _ := strings.Cut(tt.model, ":")
-			v, _, err := catalog.Environment{}.VendorOf(tt.model)
+			v, _, err := vendors.Environment{}.VendorOf(tt.model)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func TestPresets(t *testing.T) {
 			if tt.key != "" {
 				t.Setenv(tt.key, "key-of-"+name)
 			}
-			m, err := catalog.Environment{}.Open(catalog.ModelOptions{Name: tt.model})
+			m, err := vendors.Environment{}.Open(vendors.Options{Name: tt.model})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,13 +112,13 @@ func TestPresets(t *testing.T) {
 // The addresses of clouds contain variables.
 func TestPresetAddress(t *testing.T) {
 	t.Setenv("GOOGLE_ACCESS_TOKEN", "token-1234")
-	_, err := catalog.Environment{}.Open(catalog.ModelOptions{Name: "vertex:google/gemini-2.5-flash"})
+	_, err := vendors.Environment{}.Open(vendors.Options{Name: "vertex:google/gemini-2.5-flash"})
 	if hint := deem.HintOf(err); !strings.Contains(hint, "GOOGLE_CLOUD_LOCATION and GOOGLE_CLOUD_PROJECT") {
 		t.Errorf("without variables: %v, hint %q", err, hint)
 	}
 	t.Setenv("GOOGLE_CLOUD_LOCATION", "europe-west4")
 	t.Setenv("GOOGLE_CLOUD_PROJECT", "judges")
-	m, err := catalog.Environment{}.Open(catalog.ModelOptions{Name: "vertex:google/gemini-2.5-flash"})
+	m, err := vendors.Environment{}.Open(vendors.Options{Name: "vertex:google/gemini-2.5-flash"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestBedrockPreset(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret-key-1234")
 	t.Setenv("AWS_REGION", "eu-central-1")
-	m, err := catalog.Environment{}.Open(catalog.ModelOptions{Name: "bedrock:amazon.nova-lite-v1:0"})
+	m, err := vendors.Environment{}.Open(vendors.Options{Name: "bedrock:amazon.nova-lite-v1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,12 +151,12 @@ func TestBedrockPreset(t *testing.T) {
 func TestOwnProvider(t *testing.T) {
 	url, seen := serve(t, chatAnswer)
 	t.Setenv("ACME_KEY", "key-1234")
-	list, err := catalog.ParseProviders([]byte("- {name: acme, wire: openai, url: " + url + "/llm, keys: [ACME_KEY], header: X-Acme-Key, rejects: [seed], rename: {max_tokens: limit}}\n"))
+	list, err := vendors.ParseProviders([]byte("- {name: acme, wire: openai, url: " + url + "/llm, keys: [ACME_KEY], header: X-Acme-Key, rejects: [seed], rename: {max_tokens: limit}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := catalog.Environment{}.With(list)
-	m, err := env.Open(catalog.ModelOptions{Name: "acme:judge-1"})
+	env := vendors.Environment{}.With(list)
+	m, err := env.Open(vendors.Options{Name: "acme:judge-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestParseProviders(t *testing.T) {
 		{"- {name: acme, wire: bedrock, url: https://a.test}", "for the provider bedrock alone"},
 		{"- {name: acme, wires: openai, url: https://a.test}", "field wires not found"},
 	} {
-		if _, err := catalog.ParseProviders([]byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := vendors.ParseProviders([]byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.text, err, tt.want)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/model"
+	"deem/internal/model"
 	"deem/model/fake"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/model"
+	"deem/internal/model"
 	"deem/model/fake"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/model"
+	"deem/internal/model"
 )
 
 func TestBatchAndWindow(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/model"
+	"deem/internal/model"
 	"deem/model/fake"
 )
 

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/model"
 	"deem/internal/money"
-	"deem/model"
 	"deem/model/fake"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/model"
+	"deem/internal/model"
 )
 
 // A crowded vendor serves a limited number of concurrent calls and refuses any more with a

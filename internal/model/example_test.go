@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"deem"
-	"deem/model"
+	"deem/internal/model"
 	"deem/model/fake"
 )
 

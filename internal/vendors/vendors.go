@@ -1,4 +1,8 @@
-package catalog
+// Package vendors opens models by name.
+//
+// Only this package knows vendors and their API keys: an [Environment] has the keys and
+// passes them only to the vendor's own package.
+package vendors
 
 import (
 	"context"
@@ -11,9 +15,7 @@ import (
 	"unicode"
 
 	"deem"
-	"deem/internal/minilm"
 	"deem/internal/usage"
-	"deem/judge/rule"
 	"deem/model/anthropic"
 	"deem/model/command"
 	"deem/model/fake"
@@ -63,7 +65,7 @@ var own = []Vendor{
 		Options: []string{"think", "thinking", "context-length", maxReply},
 	},
 	{
-		Name: commandVendor, About: "a program of your own that answers requests (docs/programs.md)",
+		Name: Command, About: "a program of your own that answers requests (docs/programs.md)",
 		open: openCommand, program: true, Options: []string{maxReply},
 	},
 	{
@@ -84,8 +86,8 @@ var own = []Vendor{
 	},
 }
 
-// ModelOptions selects a model and says how to reach it.
-type ModelOptions struct {
+// Options selects a model and says how to reach it.
+type Options struct {
 	Name     string
 	BaseURL  string
 	Headers  []string
@@ -101,7 +103,7 @@ type ModelOptions struct {
 }
 
 // AllOptions returns the options specific to the vendor, including the amount of reasoning.
-func (m ModelOptions) AllOptions() map[string]string {
+func (m Options) AllOptions() map[string]string {
 	if m.Thinking == "" {
 		return m.Options
 	}
@@ -195,7 +197,7 @@ func (e Environment) VendorOf(model string) (Vendor, string, error) {
 
 // Open returns the unwrapped model that the options name. A missing key is reported before
 // any call is made.
-func (e Environment) Open(o ModelOptions) (deem.Model, error) {
+func (e Environment) Open(o Options) (deem.Model, error) {
 	v, name, err := e.VendorOf(o.Name)
 	if err != nil {
 		return nil, err
@@ -301,8 +303,8 @@ func openGoogle(name string, at access) (deem.Model, error) {
 	return google.New(o)
 }
 
-// commandVendor begins the names of programs.
-const commandVendor = "command"
+// Command is the vendor of programs on this machine.
+const Command = "command"
 
 // openCommand starts a user's program. It has no context, because it is used only on the
 // command line, where waiting is acceptable.
@@ -392,32 +394,6 @@ func (e Environment) Headers(list []string) (map[string]string, error) {
 	return headers, nil
 }
 
-// OpenEmbedder opens the embedder named by --embeddings: a model on a server as
-// vendor:name, or a folder with the files of a sentence model. around adds the decorators
-// of a server's model, so that it gets the same retries and limits as a judge's model.
-func (e Environment) OpenEmbedder(name string, at ModelOptions, around func(rule.Embedder) (rule.Embedder, error)) (rule.Embedder, error) {
-	if name == "" {
-		return nil, nil
-	}
-	if !e.IsServed(name) {
-		m, err := minilm.Open(name)
-		if err != nil {
-			return nil, usage.Mark(err)
-		}
-		return m, nil
-	}
-	at.Name = name
-	m, err := e.Open(at)
-	if err != nil {
-		return nil, err
-	}
-	embedder, ok := m.(rule.Embedder)
-	if !ok {
-		return nil, usage.Errorf("%s gives no embeddings", name)
-	}
-	return around(embedder)
-}
-
 // IsServed distinguishes "vendor:name" from a folder.
 func (e Environment) IsServed(name string) bool {
 	_, _, err := e.VendorOf(name)
@@ -427,7 +403,7 @@ func (e Environment) IsServed(name string) bool {
 // Elsewhere returns the options for another model. The given address, headers and options
 // belong to the vendor of --model and are not sent to another vendor; without a --model
 // they are used for any.
-func (m ModelOptions) Elsewhere(name string) ModelOptions {
+func (m Options) Elsewhere(name string) Options {
 	maker, _, _ := strings.Cut(m.Name, ":")
 	other, _, _ := strings.Cut(name, ":")
 	if m.Name != "" && maker != other {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/model"
+	"deem/internal/model"
 )
 
 // A throttle is a vendor that serves a number of calls per second, like a token bucket, and
