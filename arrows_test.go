@@ -128,7 +128,7 @@ var libraries = []library{
 	{"go.yaml.in/yaml/v3", []string{"judge", "reader", "internal/benchmark", "internal/catalog", "internal/vendors", "internal/labels", "internal/claims", "internal/manual", "internal/server/api", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is for files that people write by hand: judges, readers, settings, providers, labels, tables of claims, and prompts in other repositories; items are never YAML"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "cmd/deem", "internal/export", "internal/server/api"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers and exports hold"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
-	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},
+	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle", "internal/ci"}, "formats end at the border: where rows become items, and where a run becomes a file"},
 	{"gonum.org/v1/gonum", []string{"stat", "internal/agreement", "judge/cascade"}, "a distribution is statistics"},
 	{"golang.org/x/text", []string{"internal/benchmark/forgeteval", "internal/minilm", "internal/evidence", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
 	{"github.com/neurosnap/sentences", []string{"internal/text/metric"}, "only its trained parameters are used, where sentences are cut as NLTK cuts them"},
@@ -149,7 +149,7 @@ var testOnly = []string{"github.com/chromedp/chromedp", "github.com/google/go-cm
 
 // assembled lists the packages that need the rest. A test of any other package
 // may not import them.
-var assembled = []string{"internal/catalog", "internal/reports", "internal/queue", "internal/server/*", "internal/cli", "cmd/*"}
+var assembled = []string{"internal/catalog", "internal/ci", "internal/reports", "internal/queue", "internal/server/*", "internal/cli", "cmd/*"}
 
 // words is a leaf that every package but a leaf may import. It counts for no width.
 const words = "internal/words"
