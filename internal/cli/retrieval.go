@@ -179,7 +179,7 @@ func (a *app) rankedRows(ctx context.Context, o retrievalOptions, b *doc.Retriev
 		if !known {
 			return fmt.Errorf("no gold documents for %q", id)
 		}
-		b.Add(doc.RankedList{Cluster: o.text(row, "cluster"), Ranked: dataset.Sessions(ranked, want), Gold: want})
+		b.Add(doc.RankedList{Cluster: cmp.Or(o.text(row, "cluster"), rows.Conversation(id)), Ranked: dataset.Sessions(ranked, want), Gold: want})
 		return nil
 	})
 	return v.hint(), err

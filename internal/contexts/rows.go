@@ -192,8 +192,9 @@ func (b *builder) add(r rows.Row) error {
 		Cluster:  cmp.Or(b.part(r.Node, rows.Cluster).Str(), enclosing(b.values[r.Value].Node, r.Path), r.Group),
 		Fields:   map[string]string{},
 	}
-	b.placed[it.Cluster]++
 	it.ID = cmp.Or(b.part(r.Node, rows.ID).Str(), r.Key)
+	it.Cluster = cmp.Or(it.Cluster, rows.Conversation(it.ID))
+	b.placed[it.Cluster]++
 	if it.ID == "" {
 		b.unnamed++
 		it.ID = strings.TrimPrefix(fmt.Sprintf("%s:%d", it.Cluster, b.placed[it.Cluster]), ":")

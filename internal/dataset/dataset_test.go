@@ -114,6 +114,30 @@ const (
 		"q2\tc\tWhen?\t1999\t\n"
 )
 
+// Ids that begin with the name of a conversation name the cluster of rows without one.
+func TestClusterByID(t *testing.T) {
+	for _, tt := range []struct{ text, want, note string }{
+		{`{"id":"conv-0:122","response":"r"}` + "\n" + `{"id":"conv-26_q4","response":"r"}` + "\n" + `{"id":"q4","response":"r"}`, "conv-0,conv-26,", "taking clusters from 2 of 3 ids, as conv-0 from conv-0:122"},
+		{`{"id":"conv-0:122","conv_id":"a","response":"r"}` + "\n" + `{"id":"conv-0:123","response":"r"}`, "a,conv-0", "taking clusters from 1 of 2 ids, as conv-0 from conv-0:123"},
+		{`{"id":"gpt4_2655b836","response":"r"}` + "\n" + `{"id":"conv_x","response":"r"}`, ",", ""},
+	} {
+		d := open(t, dataset.Source{Names: []string{write(t, "a.jsonl", tt.text)}})
+		var got []string
+		for it, err := range d.Items() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, it.Cluster)
+		}
+		if strings.Join(got, ",") != tt.want {
+			t.Errorf("%s: clusters %q, want %q", tt.text, got, tt.want)
+		}
+		if notes := strings.Join(d.Notes(), "; "); !strings.Contains(notes, tt.note) || tt.note == "" && strings.Contains(notes, "clusters") {
+			t.Errorf("%s: notes %q, want %q", tt.text, notes, tt.note)
+		}
+	}
+}
+
 func TestFormats(t *testing.T) {
 	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
 	tests := []struct {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/rows"
 	"deem/internal/text"
 )
 
@@ -28,6 +29,7 @@ func (l *layout) item(row *Row) (deem.Item, error) {
 		if it.ID = v.Str(); it.ID == "" {
 			return it, errors.New("the id is empty")
 		}
+		it.Cluster = cmp.Or(it.Cluster, rows.Conversation(it.ID))
 	}
 	// The conversation is in the column "messages", or else a question that is a list of
 	// messages and a response that is one. Without a separate column, the response is the

@@ -30,10 +30,12 @@ type survey struct {
 	beyond   int // rows after the limit
 	perFile  []int
 	noRefs   int
-	noText   int // items without a question
-	python   int // references that look like a list in Python
-	lone     int // rows with half a surrogate pair
-	nan      int // rows with NaN or an infinity
+	noText   int       // items without a question
+	byID     int       // items whose cluster is taken from their id
+	example  deem.Item // the first of these
+	python   int       // references that look like a list in Python
+	lone     int       // rows with half a surrogate pair
+	nan      int       // rows with NaN or an infinity
 	rows     uint64
 	numbered []deem.Problem // the first rows without an id
 	noID     int            // their number
@@ -156,6 +158,11 @@ func (s *survey) look(row *Row, l *layout) (*layout, error) {
 	if it.Question == "" {
 		s.noText++
 	}
+	if it.Cluster != "" && optional(l.cluster.of(row)) == "" {
+		if s.byID++; s.byID == 1 {
+			s.example = deem.Item{ID: it.ID, Cluster: it.Cluster}
+		}
+	}
 	if row.lone {
 		s.lone++
 	}
@@ -273,6 +280,9 @@ func (s *survey) notes() []string {
 	if s.columns.part != Responses {
 		missing(s.noRefs, "reference")
 		missing(s.noText, "question")
+		if s.byID > 0 {
+			note("taking clusters from %d of %d ids, as %s from %s", s.byID, s.items, s.example.Cluster, s.example.ID)
+		}
 	}
 	for i, n := range s.perFile {
 		if n == 0 && s.limit == 0 {

@@ -124,11 +124,11 @@ func TestSeveralReadings(t *testing.T) {
 	}
 }
 
-// Ids that begin with the name of a conversation name the cluster, if all of them do.
+// Ids that begin with the name of a conversation name the cluster.
 func TestClusterByID(t *testing.T) {
 	for _, tt := range []struct{ first, second, want string }{
 		{"conv-0:122", "conv-26_q4", "conv-0 conv-26"},
-		{"conv-0:122", "q4", " "},
+		{"conv-0:122", "q4", "conv-0 "},
 		{"gpt4_2655b836", "conv_x", " "},
 	} {
 		s := open(t, "a.jsonl", fmt.Sprintf(`{"id":%q,"question":"a","response":"r","correct":true}`+"\n"+`{"id":%q,"question":"b","response":"r","correct":true}`, tt.first, tt.second), published.Source{})

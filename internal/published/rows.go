@@ -3,7 +3,6 @@ package published
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -85,28 +84,12 @@ func (s *Set) readRows(src Source, found []rows.Row, l layout) error {
 			b.records = append(b.records, rec)
 		}
 	}
-	b.clusterByID()
 	b.describe(len(found))
 	if b.largest <= 1 || b.src.Scale != 0 {
 		return nil
 	}
 	return deem.WithHint(fmt.Errorf("%s: %s holds numbers up to %v, and a score lies between 0 and 1", strings.Join(b.names, ", "), b.largestIn, b.largest),
 		"name the highest possible score: --scale %v", b.largest)
-}
-
-// conversationID matches ids that begin with the name of a conversation: conv-0:122 and
-// conv-26_q4.
-var conversationID = regexp.MustCompile(`(?i)^(conv(?:ersation)?[-_]?[0-9]+)[:/_.-]+[a-z]*[-_]?[0-9]+$`)
-
-// clusterByID takes conversations from ids, if there is no other sign of them and every id
-// begins with one.
-func (b *builder) clusterByID() {
-	if slices.ContainsFunc(b.items, func(it deem.Item) bool { return it.Cluster != "" || !conversationID.MatchString(it.ID) }) {
-		return
-	}
-	for i, it := range b.items {
-		b.items[i].Cluster = conversationID.FindStringSubmatch(it.ID)[1]
-	}
 }
 
 // measure records the largest number.
@@ -244,6 +227,9 @@ func (b *builder) item(r rows.Row) deem.Item {
 	} else if it.ID = r.Key; it.ID != "" {
 	} else if it.ID = fmt.Sprintf("q%d", index); it.Cluster != "" {
 		it.ID = it.Cluster + "/" + it.ID
+	}
+	if it.Cluster == "" {
+		it.Cluster = rows.Conversation(it.ID)
 	}
 	fields := map[string]string{}
 	if date := r.Member("question_date"); date.IsScalar() {

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -258,6 +259,18 @@ func Names(target string) []string {
 		}
 	}
 	return nil
+}
+
+// conversationID matches ids that begin with the name of a conversation.
+var conversationID = regexp.MustCompile(`(?i)^(conv(?:ersation)?[-_]?[0-9]+)[:/_.-]+[a-z]*[-_]?[0-9]+$`)
+
+// Conversation returns the conversation that an id begins with, or "": conv-0 for conv-0:122,
+// and conv-26 for conv-26_q4. It is the cluster of a row that names none.
+func Conversation(id string) string {
+	if m := conversationID.FindStringSubmatch(id); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // Plain returns the name of a column without case, spaces and punctuation: goldAnswer
