@@ -48,7 +48,7 @@ var arrows = []arrow{
 	{"judge/pairwise", []string{".", "judge"}, "a pair is judged in both orders, by a declared judge unless the caller names another"},
 
 	{"benchmark", []string{"judge", "internal/benchmark", "internal/benchmark/*"}, "the table of benchmarks lists them and does nothing else"},
-	{"internal/benchmark", []string{".", "judge", "reader", "stat", "internal/text", "internal/dataset"}, sharedByBenchmarks},
+	{"internal/benchmark", []string{".", "judge", "reader", "stat", "internal/text", "internal/dataset", "internal/rows"}, sharedByBenchmarks},
 	{"internal/benchmark/*", []string{".", "judge", "judge/*", "reader", "internal/text", "internal/text/metric", "stat", "internal/dataset", "internal/rows", "internal/benchmark"}, "a benchmark is one folder and imports no other benchmark; stat gives its published metrics intervals"},
 	{"probe", []string{".", "stat"}, "a probe tests any judge and counts the outcomes; reports show them"},
 

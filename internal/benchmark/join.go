@@ -9,6 +9,7 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
+	"deem/internal/rows"
 )
 
 // A Join builds items from questions and responses in separate files, or in one file. They
@@ -20,7 +21,8 @@ type Join struct {
 
 	// The columns of the id and the response, the published name first, and further
 	// columns that Question and Answer use. Other columns are not read if the format
-	// allows it.
+	// allows it. Names of the id and the response may be spelled in another way; see
+	// [rows.Plain].
 	ID, Response, Further []string
 
 	// Key returns the id of a row that has no id column, derived from the rest of the
@@ -146,8 +148,12 @@ func (j Join) Open(ctx context.Context) (Set, error) {
 // rows calls visit for the rows of some files. The error of visit concerns one row.
 func (g *joining) rows(ctx context.Context, names []string, visit func(*Row) error) error {
 	columns := slices.Concat(g.ID, g.Response, g.Further)
+	var plain []string
+	for _, name := range slices.Concat(g.ID, g.Response) {
+		plain = append(plain, rows.Plain(name))
+	}
 	in := Input{Names: names, Stdin: g.Stdin, Whole: g.IsRow, Want: func(column string) bool {
-		return slices.Contains(columns, column) || dataset.IsSystemColumn(column)
+		return slices.Contains(columns, column) || slices.Contains(plain, rows.Plain(column)) || dataset.IsSystemColumn(column)
 	}}
 	notes, err := Visit(ctx, in, &g.problems, visit)
 	g.notes = append(g.notes, notes...)
@@ -156,12 +162,14 @@ func (g *joining) rows(ctx context.Context, names []string, visit func(*Row) err
 
 // IsRow reports whether a file that is a single object is one row: it is if it has an id.
 func (j Join) IsRow(keys []string) bool {
-	return slices.ContainsFunc(j.ID, func(c string) bool { return slices.Contains(keys, c) })
+	return slices.ContainsFunc(j.ID, func(c string) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { return rows.Plain(key) == rows.Plain(c) })
+	})
 }
 
 // RowID returns the id of a row.
 func (j Join) RowID(row *Row) (string, error) {
-	v, ok := First(row, j.ID...)
+	v, ok := named(row, j.ID)
 	if !ok && j.Key != nil {
 		if id, ok := j.Key(row); ok {
 			return id, nil
@@ -178,6 +186,22 @@ func First(row *Row, columns ...string) (Value, bool) {
 	for _, c := range columns {
 		if v := row.Get(c); !v.Missing() {
 			return v, true
+		}
+	}
+	return Value{}, false
+}
+
+// named returns the value in the first of the columns that the row has, in any spelling if
+// it has none as it stands.
+func named(row *Row, columns []string) (Value, bool) {
+	if v, ok := First(row, columns...); ok {
+		return v, true
+	}
+	for _, c := range columns {
+		for _, name := range row.Names() {
+			if v := row.Get(name); !v.Missing() && rows.Plain(name) == rows.Plain(c) {
+				return v, true
+			}
 		}
 	}
 	return Value{}, false
@@ -214,7 +238,7 @@ func (g *joining) response(row *Row) error {
 		return At(row, "question %q was answered before, at %s", id, first)
 	}
 	g.answered[id] = spot{row.File, row.Line}
-	v, ok := First(row, g.Response...)
+	v, ok := named(row, g.Response)
 	if !ok {
 		// Python programs would judge the string None, which is not the system's
 		// answer.
@@ -241,7 +265,7 @@ func (g *joining) whole(row *Row) error {
 	if err := g.question(row); err != nil {
 		return err
 	}
-	if _, ok := First(row, g.Response...); !ok {
+	if _, ok := named(row, g.Response); !ok {
 		return nil
 	}
 	return g.response(row)

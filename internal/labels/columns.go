@@ -30,25 +30,15 @@ type part struct {
 // parts are in display order. The first column that a row has counts. The names are those
 // that only files of labels use, then those of items and published results.
 var parts = []part{
-	{partItem, namesOf(rows.ID, append(rows.Names(rows.Item), "item_id")...)},
+	{partItem, rows.NamesAfter(rows.ID, append(rows.Names(rows.Item), "item_id")...)},
 	{partLabel, rows.HumanNames(partLabel)},
 	{partScore, rows.HumanNames(partScore)},
 	{rows.Annotator, rows.Names(rows.Annotator)},
 	{"confidence", rows.Names("confidence")},
-	{"reason", namesOf("reason", append([]string{"reason"}, rows.Names(rows.Note)...)...)},
+	{"reason", rows.NamesAfter("reason", append([]string{"reason"}, rows.Names(rows.Note)...)...)},
 	{rows.Response, rows.Names(rows.Response)},
 	{partJudgeHash, rows.Names(partJudgeHash)},
 	{"drawn", rows.Names("drawn")},
-}
-
-// namesOf returns the given column names, followed by those of a part of an item.
-func namesOf(part string, names ...string) []string {
-	for _, name := range rows.Names(part) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // Parts returns the names of the parts of a label, for help and messages.

@@ -261,6 +261,11 @@ func Names(target string) []string {
 	return nil
 }
 
+// NamesAfter returns the given names, followed by the other names of a part.
+func NamesAfter(target string, first ...string) []string {
+	return slices.Concat(first, slices.DeleteFunc(Names(target), func(name string) bool { return slices.Contains(first, name) }))
+}
+
 // conversationID matches ids that begin with the name of a conversation.
 var conversationID = regexp.MustCompile(`(?i)^(conv(?:ersation)?[-_]?[0-9]+)[:/_.-]+[a-z]*[-_]?[0-9]+$`)
 

@@ -15,6 +15,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/rows"
 	"deem/internal/text"
 )
 
@@ -85,7 +86,7 @@ func Benchmark() benchmark.Benchmark {
 		},
 		Version: 1, Score: score, Files: outputs.Files,
 		Join: benchmark.Join{
-			ID: []string{"id"}, Response: []string{"output", "response"}, Further: []string{"target", "question", "task", fieldLength},
+			ID: []string{"id"}, Response: rows.NamesAfter(rows.Response, "output"), Further: []string{"target", "question", "task", fieldLength},
 			Key: key, Question: readQuestion,
 		},
 		Table: benchmark.Table{By: []string{"task", fieldLength, "task and length"}, Group: group},

@@ -17,6 +17,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/rows"
 	"deem/internal/text"
 	"deem/internal/words"
 	"deem/judge"
@@ -75,7 +76,7 @@ func Benchmark() benchmark.Benchmark {
 		},
 		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
 			return benchmark.Join{
-				Options: o, ID: []string{"metadata.task_id", "idx", "id"}, Response: []string{"model_output", "response"},
+				Options: o, ID: []string{"metadata.task_id", "idx", "id"}, Response: rows.NamesAfter(rows.Response, "model_output"),
 				Further: []string{"metadata", "messages", "rubrics"}, Question: readTask,
 			}.Open(ctx)
 		},

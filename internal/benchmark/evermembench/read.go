@@ -6,6 +6,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/rows"
 )
 
 // Options says what to read. Data are upstream's questions: {"qars": [...]},
@@ -24,7 +25,7 @@ var (
 func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	join := benchmark.Join{
 		Options: o,
-		ID:      []string{"id", "question_id"}, Response: []string{"generated_answer", "response"},
+		ID:      rows.Names(rows.ID), Response: rows.NamesAfter(rows.Response, "generated_answer"),
 		Further:  append(append([]string{benchmark.OptionsField}, questionColumns...), answerColumns...),
 		Question: readQuestion,
 	}

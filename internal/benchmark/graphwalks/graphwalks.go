@@ -14,6 +14,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/rows"
 	"deem/internal/text"
 )
 
@@ -48,7 +49,7 @@ func Benchmark() benchmark.Benchmark {
 		},
 		Version: 1, Score: score,
 		Join: benchmark.Join{
-			ID: []string{"id"}, Response: []string{"response", "output"},
+			ID: []string{"id"}, Response: rows.Names(rows.Response),
 			Further: []string{"prompt", "answer_nodes", "answer", columnType, columnDate}, Key: key, Question: readQuestion,
 		},
 		Table: benchmark.Table{Metric: "mean F1", By: []string{columnType, columnDate}, Group: func(it deem.Item, by string) string { return it.Fields[by] }},

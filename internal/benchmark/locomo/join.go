@@ -11,6 +11,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/rows"
 	"deem/internal/text"
 	"deem/internal/words"
 )
@@ -323,7 +324,7 @@ func (j *join) nothing(o Options) error {
 		return fmt.Errorf("no question in %s", strings.Join(slices.Concat(o.Data, o.Responses), ", "))
 	case j.whole:
 		return deem.WithHint(fmt.Errorf("no question of %s has a response", strings.Join(slices.Concat(o.Data, o.Responses), ", ")),
-			"name the file with the system's responses too, or put them in a column %q", responseColumns[0])
+			"name the file with the system's responses too, or put them in a column %q", rows.Response)
 	case len(j.unknown) == 0:
 		return fmt.Errorf("no row of %s has a response", strings.Join(o.Responses, ", "))
 	default:

@@ -9,6 +9,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/rows"
 	"deem/internal/text"
 )
 
@@ -20,20 +21,15 @@ import (
 // The columns that rows may have.
 var (
 	questionColumn      = "question"
-	idColumns           = []string{"question_id", "id", "qa_id"}
-	conversationColumns = []string{
-		"sample_id", "conversation_id", "conversationId", "conversation", "conv", "conv_id", "conv_index",
-		"conversation_index", "user_id", "group_id",
-	}
-	responseColumns = []string{
-		"response", "generated_answer", "generatedAnswer", "model_answer", "system_answer", "predicted_answer", "hypothesis", "pred",
-	}
-	referenceColumns = []string{
-		"golden_answer", "gold_answer", "goldAnswer", "expected_answer", "expectedAnswer", "ground_truth", "gold", "reference",
-	}
-	eitherColumn    = "answer" // the reference, unless there is a separate reference
+	idColumns           = rows.NamesAfter(rows.ID, "question_id")
+	conversationColumns = rows.NamesAfter(rows.Cluster, "sample_id")
+	responseColumns     = without(rows.Names(rows.Response), predictionMark) // which is of one system
+	referenceColumns    = without(rows.Names(rows.References), rows.Answer)  // the reference, unless there is a separate one
+	contextColumns      = []string{ContextField, "context"}
+)
+
+const (
 	predictionMark  = "prediction"
-	contextColumns  = []string{ContextField, "context"}
 	questionsMember = "qa" // of a conversation in upstream's files
 )
 
@@ -42,6 +38,10 @@ var (
 var containers = []string{
 	questionsMember, "results", "individual_results", "detailed_results", "conversations", "data", "items",
 	"questions", "rows", "answers", "responses", "predictions", "samples", "evaluations",
+}
+
+func without(names []string, name string) []string {
+	return slices.DeleteFunc(names, func(n string) bool { return n == name })
 }
 
 // A place is the location of a row: a line, and a path in an object that fills a whole
@@ -86,21 +86,32 @@ type row struct {
 type object struct {
 	names  []string
 	values map[string]benchmark.Value
+	plain  map[string]string // from the names as [rows.Plain] compares them
 }
 
 func valueObject(v benchmark.Value) (object, bool) {
-	o := object{values: map[string]benchmark.Value{}}
-	ok := v.Members(func(key string, value benchmark.Value) {
-		o.names = append(o.names, key)
-		o.values[key] = value
-	})
-	return o, ok
+	o := object{values: map[string]benchmark.Value{}, plain: map[string]string{}}
+	return o, v.Members(o.add)
+}
+
+func (o *object) add(name string, value benchmark.Value) {
+	o.names = append(o.names, name)
+	o.values[name] = value
+	o.plain[rows.Plain(name)] = name
+}
+
+// get returns the value of a column, whose name may be spelled in another way.
+func (o object) get(column string) benchmark.Value {
+	if v, ok := o.values[column]; ok {
+		return v
+	}
+	return o.values[o.plain[rows.Plain(column)]]
 }
 
 // first returns the value of the first of the columns that has one.
 func (o object) first(columns ...string) (benchmark.Value, bool) {
 	for _, c := range columns {
-		if v, ok := o.values[c]; ok && !v.Missing() {
+		if v := o.get(c); !v.Missing() {
 			return v, true
 		}
 	}
@@ -111,8 +122,8 @@ func (o object) first(columns ...string) (benchmark.Value, bool) {
 // not text.
 func (o object) scalar(columns ...string) string {
 	for _, c := range columns {
-		v, ok := o.values[c]
-		if !ok || v.Blank() {
+		v := o.get(c)
+		if v.Blank() {
 			continue
 		}
 		if raw := v.JSON(); raw[0] != '[' && raw[0] != '{' {
@@ -141,9 +152,9 @@ const deepest = 8
 func (w *walker) top(r *benchmark.Row) {
 	before := w.found
 	at := place{file: r.File, line: r.Line}
-	o := object{r.Names(), map[string]benchmark.Value{}}
-	for _, name := range o.names {
-		o.values[name] = r.Get(name)
+	o := object{values: map[string]benchmark.Value{}, plain: map[string]string{}}
+	for _, name := range r.Names() {
+		o.add(name, r.Get(name))
 	}
 	w.object(o, at, "", -1, 0)
 	if _, empty := o.values[questionsMember]; w.found == before && !empty {
@@ -278,7 +289,7 @@ func (w *walker) row(o object) (row, error) {
 			"say which to judge: the system %q", strings.TrimSuffix(columns[0], "_"+predictionMark))
 	}
 	reference, keyed := o.first(referenceColumns...)
-	either, ambiguous := o.first(eitherColumn)
+	either, ambiguous := o.first(rows.Answer)
 	response, answered := o.first(append(columns, responseColumns...)...)
 	switch {
 	case ambiguous && !keyed:

@@ -16,6 +16,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/rows"
 	"deem/internal/text"
 	"deem/judge"
 )
@@ -70,7 +71,7 @@ func Benchmark() benchmark.Benchmark {
 		},
 		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
 			return benchmark.Join{
-				Options: o, ID: []string{"id", "question_id"}, Response: []string{"prediction", "response"},
+				Options: o, ID: []string{"id", "question_id"}, Response: rows.NamesAfter(rows.Response, "prediction"),
 				Further: append(slices.Clone(questionColumns), "category", fieldEvidence, "ground_truth", "answer"), Key: key, Question: readQuestion,
 			}.Open(ctx)
 		},

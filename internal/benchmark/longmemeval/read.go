@@ -8,6 +8,7 @@ import (
 	"deem"
 	"deem/internal/benchmark"
 	"deem/internal/dataset"
+	"deem/internal/rows"
 	"deem/internal/text"
 	"deem/reader"
 )
@@ -38,8 +39,8 @@ const (
 func join(o Options) benchmark.Join {
 	j := benchmark.Join{
 		Options:  o,
-		ID:       []string{"question_id", "id"},
-		Response: []string{"hypothesis", "response", "prediction"},
+		ID:       rows.NamesAfter(rows.ID, "question_id"),
+		Response: rows.NamesAfter(rows.Response, "hypothesis"),
 		Further:  append(append([]string{questionColumn, dateColumn}, typeColumns...), referenceColumns...),
 		Question: readQuestion, Notes: notesOn,
 	}

@@ -53,6 +53,23 @@ func itemsOf(tb testing.TB, s benchmark.Set) []deem.Item {
 	return items
 }
 
+// TestNames reads responses under the names that datasets use, in any spelling.
+func TestNames(t *testing.T) {
+	data := write(t, "q.json", questions)
+	for _, text := range []string{
+		`[{"question_id": "q1", "model_answer": "15"}]`, `[{"Question ID": "q1", "Actual Output": "15"}]`, `[{"qid": "q1", "generatedAnswer": "15"}]`,
+	} {
+		s := open(t, longmemeval.Options{Data: []string{data}, Responses: []string{write(t, "a.json", text)}})
+		if list := itemsOf(t, s); len(list) != 1 || list[0].Response != "15" {
+			t.Errorf("%s: %+v", text, list)
+		}
+	}
+	s := open(t, longmemeval.Options{Data: []string{data}, Responses: []string{write(t, "a.csv", "Question ID,Actual Output\nq1,15\n")}})
+	if list := itemsOf(t, s); len(list) != 1 || list[0].Response != "15" {
+		t.Errorf("csv: %+v", list)
+	}
+}
+
 const questions = `[
   {"question_id": "q1", "question_type": "multi-session", "question": "How many {}?", "answer": 15,
    "question_date": "2023/05/20 (Sat) 02:21", "haystack_sessions": [[{"role": "user", "content": "hi"}]]},

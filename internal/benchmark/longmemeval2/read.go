@@ -9,6 +9,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/rows"
 	"deem/internal/text"
 )
 
@@ -32,8 +33,8 @@ func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	}
 	return benchmark.Join{
 		Options:  o,
-		ID:       []string{"id", "question_id"},
-		Response: []string{"response_raw", "response", "hypothesis", "prediction"},
+		ID:       rows.Names(rows.ID),
+		Response: rows.NamesAfter(rows.Response, "response_raw"),
 		Further:  slices.Concat([]string{"question_type", fieldEvaluation, latencyColumn}, questionColumns, referenceColumns),
 		Question: readQuestion, Answer: readAnswer,
 	}.Open(ctx)

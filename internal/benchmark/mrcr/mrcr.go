@@ -13,6 +13,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/rows"
 	"deem/internal/text"
 )
 
@@ -52,7 +53,7 @@ func Benchmark() benchmark.Benchmark {
 		},
 		Version: 1, Score: score,
 		Join: benchmark.Join{
-			ID: []string{"id", columnPrefix}, Response: []string{"response", "output"},
+			ID: []string{"id", columnPrefix}, Response: rows.Names(rows.Response),
 			Further: []string{"prompt", "answer", columnPrefix, columnNeedles, columnChars, columnTokens}, Question: readQuestion,
 		},
 		Table: benchmark.Table{Metric: "mean ratio", By: []string{byNeedles, byCell}, Group: group},

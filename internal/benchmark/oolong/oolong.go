@@ -17,6 +17,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/rows"
 	"deem/internal/text"
 )
 
@@ -56,7 +57,7 @@ func Benchmark() benchmark.Benchmark {
 		},
 		Version: 1, Score: score,
 		Join: benchmark.Join{
-			ID: []string{"id"}, Response: []string{"full_answer", "response", "output"}, Further: append([]string{"question", "answer", "context_window_id"}, columns...),
+			ID: []string{"id"}, Response: rows.NamesAfter(rows.Response, "full_answer"), Further: append([]string{"question", "answer", "context_window_id"}, columns...),
 			Question: func(it *deem.Item, row *benchmark.Row) error { return readQuestion(it, row, columns) },
 		},
 		Table: benchmark.Table{Metric: "score", By: columns, Group: func(it deem.Item, by string) string {

@@ -7,6 +7,7 @@ import (
 
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/rows"
 )
 
 // Options says what to read. Data are upstream's result file, or benchmark.csv. Responses
@@ -26,7 +27,7 @@ func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	further := append(append(append([]string{"persona_id"}, optionColumns...), questionColumns...), append(answerColumns, fieldColumns...)...)
 	return benchmark.Join{
 		Options: o,
-		ID:      []string{"id", "question_id"}, Response: []string{"model_response", "response", "generated_answer"}, Further: further,
+		ID:      []string{"id", "question_id"}, Response: rows.NamesAfter(rows.Response, "model_response"), Further: further,
 		Key: key, Question: readQuestion, Answer: readAnswer,
 	}.Open(ctx)
 }
