@@ -154,6 +154,14 @@ func TestPython(t *testing.T) {
 	t.Run("types", func(t *testing.T) {
 		run(t, filepath.Join(root, "python"), bare, python(t), "-m", "mypy", "--strict", "--cache-dir", filepath.Join(dir, "mypy"), "src/deem")
 	})
+	t.Run("misspelt options", func(t *testing.T) {
+		cmd := exec.Command(python(t), "-m", "mypy", "--cache-dir", filepath.Join(dir, "mypy"), "--follow-imports", "silent", "tests/misspelt.py")
+		cmd.Dir, cmd.Env = filepath.Join(root, "python"), append(bare, "MYPYPATH=src")
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "Found 5 errors") {
+			t.Errorf("mypy finds something else than five errors:\n%s", out)
+		}
+	})
 }
 
 func TestNPM(t *testing.T) {

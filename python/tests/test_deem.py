@@ -237,9 +237,107 @@ def test_answers_of_functions(answer, label, score):
     assert (verdict.label, verdict.score) == (label, score)
 
 
-def test_function_that_returns_nonsense():
-    run = deem.judge(ITEMS[:1], lambda item: None)
-    assert run.failures[0].failure.kind == "unparseable"
+@pytest.mark.parametrize(
+    "function, says, cause",
+    [
+        (lambda item: None, "returned NoneType", TypeError),
+        (lambda item: 7, "not between 0 and 1", ValueError),
+        (lambda item: "great", 'the label "great"', ValueError),
+        (lambda item: item["nothing"], "KeyError: 'nothing'", KeyError),
+    ],
+)
+def test_function_that_never_judges(function, says, cause):
+    with pytest.raises(deem.InputError) as e:
+        deem.judge(ITEMS, function)
+    assert says in e.value.message
+    assert isinstance(e.value.__cause__, cause)
+
+
+def test_function_that_raises_on_many_items():
+    items = [dict(ITEMS[0], id=str(n)) for n in range(100)]  # the program stops after twenty
+    with pytest.raises(deem.InputError) as e:
+        deem.judge(items, lambda item: item.nothing)
+    assert isinstance(e.value.__cause__, AttributeError)
+
+
+def test_async_function_is_refused():
+    async def judge(item):
+        return True
+
+    with pytest.raises(deem.InputError) as e:
+        deem.judge(ITEMS, judge)
+    assert "async" in e.value.message
+
+
+def test_function_may_say_that_it_cannot_judge():
+    run = deem.judge(ITEMS[:1], lambda item: {"failure": {"kind": "unsure"}})
+    assert run.score is None and run.failures[0].failure.kind == "unsure"
+
+
+def test_several_judges():
+    exact, contains = deem.judge((i for i in ITEMS), ["exact", "contains"], db="two.db")
+    assert exact.score == 0 and contains.score == pytest.approx(2 / 3)
+
+
+def test_progress(capsys):
+    deem.judge(ITEMS, "contains", progress=True)
+    assert "3 of 3 items" in capsys.readouterr().err
+    deem.judge(ITEMS, "contains")
+    assert capsys.readouterr().err == ""
+
+
+def test_units():
+    run = deem.judge(ITEMS, "contains")
+    assert 0 < run.interval.low < run.score < run.interval.high < 1
+    assert str(run.interval).startswith("[0.")
+    assert float(run.estimate) == run.score
+    assert "66.7%" in repr(run) and "3 items" in repr(run)
+
+
+def test_options_with_the_name_of_a_keyword():
+    assert deem.judge(ITEMS, "f1", pass_=0.9).judged == 3
+
+
+def test_results_are_objects():
+    base = deem.judge(ITEMS * 1, "contains", system="base")
+    better = [dict(i, response=i["references"][0]) for i in ITEMS]
+    new = deem.judge(better, "contains", system="new")
+    comparison = deem.compare(base, new)
+    assert comparison.difference.estimate.value == pytest.approx(1 / 3)
+    assert comparison.outcome == "undecided" and not comparison.is_better and not comparison.is_worse
+    assert [d.name for d in comparison.categories] == ["es", "fr", "it"]
+    assert comparison.difference.wins == 1 and comparison.difference.ties == 2
+    assert "<table>" in comparison._repr_html_() and "undecided" in repr(comparison)
+    assert list(comparison.to_pandas()["category"]) == ["es", "fr", "it", "overall"]
+    agreement = deem.agree(base, {"a": "yes", "b": "no", "c": "no"})
+    assert agreement.agreement.value == pytest.approx(2 / 3) and agreement.agreement.n == 3
+    assert agreement.labelled == 3 and agreement.score.value == pytest.approx(2 / 3)
+    assert "<table>" in agreement._repr_html_()
+
+
+def test_many_better():
+    items = [dict(ITEMS[1], id=str(n), category="it") for n in range(40)]
+    base = deem.judge(items, "contains", system="base")
+    new = deem.judge([dict(i, response="Rome") for i in items], "contains", system="new")
+    assert deem.compare(base, new).is_better and deem.compare(new, base).is_worse
+
+
+def test_plan_probe_export(tmp_path):
+    plan = deem.plan(ITEMS, model="openai:gpt-4o-mini")
+    assert plan.calls == 3 and 0 < plan.cost < plan.max_cost
+    card = deem.probe(ITEMS, "contains", max_unjudged=1.0)
+    assert card.false_accepts.n > 0 and card.to_dicts()[0]["probes"] > 0
+    run = deem.judge(ITEMS, "contains")
+    run.export(tmp_path / "run.csv")
+    assert (tmp_path / "run.csv").read_text().startswith("run,judge,")
+    run.export(tmp_path / "run.deem")
+    assert deem.load(str(tmp_path / "run.deem")).score == run.score
+
+
+def test_hints_speak_python():
+    with pytest.raises(deem.InputError) as e:
+        deem.judge([{"id": "a", "question": "q"}], "contains")
+    assert "item 0" in e.value.message and 'map={"response": "COLUMN"}' in e.value.hint
 
 
 def test_errors():
@@ -295,6 +393,7 @@ def test_compare_agree_load():
 def test_claims():
     table = "| system | all (n=10) |\n|---|---|\n| ours | 85.0 |\n"
     found = deem.claims(table)
+    assert isinstance(found, deem.TableCheck) and found.impossible == len([f for f in found["findings"] if f["impossible"]])
     assert "85" in json.dumps(found.data)
 
 
@@ -302,6 +401,7 @@ def test_rejudge(tmp_path):
     rows = [{"id": it["id"], "question": it["question"], "answer": it["references"][0], "response": it["response"], "score": int(it["id"] != "b")} for it in ITEMS]
     (tmp_path / "results.json").write_text(json.dumps(rows))
     found = deem.rejudge("results.json", claimed="90%")
+    assert not found.agrees and found.claims[0].claimed == "90%"
     claim = found["systems"][0]["claims"][0]
     assert claim["right"] == 2 and claim["n"] == 3 and not claim["agrees"]
 

@@ -46,6 +46,8 @@ def check(result):
     result.stdout.fnmatch_lines(["*test_unjudged: unjudged: 2 of 2 items are unjudged*"])
     text = result.stdout.str()
     assert "1 failed" in text and "1 passed" in text and "1 unjudged" in text
+    assert "b: 'Milan', expected 'Rome'" in text
+    assert "_assertions.py" not in text and "pytest_plugin.py" not in text
     assert result.ret == 1
 
 
@@ -56,3 +58,32 @@ def test_plugin(pytester):
 @pytest.mark.skipif(importlib.util.find_spec("xdist") is None, reason="pytest-xdist is not installed")
 def test_plugin_with_xdist(pytester):
     check(run(pytester, "-n", "2"))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("xdist") is None, reason="pytest-xdist is not installed")
+def test_xdist_workers_share_the_database(pytester):
+    pytester.makepyfile(
+        """
+        import pathlib, time
+        import pytest
+
+        ITEMS = [{"id": str(n), "question": "q", "references": ["r"], "response": "r"} for n in range(30)]
+
+        def slow(item):
+            pathlib.Path("calls.txt").open("a").write("x")
+            time.sleep(0.02)
+            return True
+
+        slow.version = "1"
+
+        @pytest.mark.parametrize("n", range(4))
+        def test_same(deem, n):
+            deem.all(ITEMS, slow).at_least(1.0)
+        """
+    )
+    args = () if installed() else ("-p", "deem.pytest_plugin")
+    result = pytester.runpytest_subprocess(*args, "-n", "4")
+    assert result.ret == 0
+    result.assert_outcomes(passed=4)
+    assert len((pytester.path / "calls.txt").read_text()) == 30
+    assert [p.name for p in (pytester.path / ".deem").glob("*.db")] == ["deem.db"]

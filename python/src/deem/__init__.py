@@ -19,22 +19,32 @@ from ._errors import (
 )
 from ._records import Call, Failure, Interval, Record, Verdict
 from ._run import Run, ajudge, astream, judge, stream
-from ._tools import Result, agree, claims, compare, load, rejudge
+from ._results import Agreement, Audit, Claim, Comparison, Difference, Estimate, Plan, ProbeCard, Result, TableCheck
+from ._tools import agree, claims, compare, load, plan, probe, rejudge
 from ._assertions import Expectation, all
 
 __all__ = [
+    "Agreement",
+    "Audit",
     "BudgetError",
     "Call",
+    "Claim",
+    "Comparison",
     "DeemError",
+    "Difference",
+    "Estimate",
     "Expectation",
     "Failure",
     "GateFailed",
     "InputError",
     "Interrupted",
     "Interval",
+    "Plan",
+    "ProbeCard",
     "Record",
     "Result",
     "Run",
+    "TableCheck",
     "UnjudgedError",
     "Verdict",
     "agree",
@@ -45,6 +55,8 @@ __all__ = [
     "compare",
     "judge",
     "load",
+    "plan",
+    "probe",
     "rejudge",
     "stream",
 ]

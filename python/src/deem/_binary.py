@@ -109,10 +109,10 @@ def error_of(code: int, out: bytes, err: bytes) -> DeemError:
 
 
 def flags(options: Mapping[str, Any]) -> List[str]:
-    """Turn options into flags: max_cost=5 is --max-cost=5, True is the flag alone."""
+    """Turn options into flags: max_cost=5 is --max-cost=5, pass_=0.5 is --pass=0.5, True is the flag alone."""
     args: List[str] = []
     for name, value in options.items():
-        flag = "--" + name.replace("_", "-")
+        flag = "--" + name.rstrip("_").replace("_", "-")
         if value is None or value is False:
             continue
         if value is True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Optional
 
 
@@ -39,8 +40,18 @@ class Interrupted(DeemError, KeyboardInterrupt):
     """The run was interrupted. What was judged is kept; the same call resumes."""
 
 
+def in_python(text: str) -> str:
+    """Return a message or a hint of the command in the words of this package: flags are keywords."""
+    text = re.sub(r"\bstdin\b", "the items", text)
+    text = re.sub(r"--map ([\w.]+)=([\w.]+)", r'map={"\1": "\2"}', text)
+    text = re.sub(r"\bdeem (show|report) (\S+)", r'deem.load("\2")', text)
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda m: m.group(1).replace("-", "_") + "=", text)
+
+
 def from_exit(code: int, message: str, hint: Optional[str]) -> DeemError:
     """Return the error for an exit code of the program."""
+    message = re.sub(r"\bstdin:(\d+)", lambda m: f"item {int(m.group(1)) - 1}", message)
+    hint = in_python(hint) if hint else None
     if code == 2:
         return InputError(message, hint)
     if code == 3:

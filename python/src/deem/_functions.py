@@ -7,9 +7,14 @@ import inspect
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Callable, Dict, Tuple, Union
+from typing import Any, Callable, Dict, Optional, Tuple, Union
+
+from ._errors import InputError
 
 Answer = Union[bool, float, int, str, Tuple[Any, str], Dict[str, Any]]
+# The labels whose score deem knows.
+LABELS = ("yes", "correct", "right", "pass", "true", "no", "incorrect", "wrong", "fail", "false")
+
 Grader = Callable[[Dict[str, Any]], Answer]
 
 
@@ -19,7 +24,11 @@ class Server:
     def __init__(self, function: Grader) -> None:
         name = getattr(function, "__name__", type(function).__name__)
         hello = {"deem": 1, "kind": "judge", "name": "python:" + name, "version": version(function)}
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(function, hello))
+        if inspect.iscoroutinefunction(function):
+            raise InputError(f"the judge {name} is an async function", "give a function that is not async: it is called in a thread")
+        self.error: Optional[BaseException] = None  # the first exception of the function, or the first answer that is none
+        self.judged = 0  # answers that deem can read
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, function, hello))
         self._http.daemon_threads = True
         safe = "".join(c if c.isalnum() or c in "-_" else "-" for c in name)
         self.url = f"http://127.0.0.1:{self._http.server_address[1]}/{safe}"
@@ -48,7 +57,7 @@ def version(function: Grader) -> str:
 
 
 def verdict(answer: Answer) -> Dict[str, Any]:
-    """Return what a function returned as the object that deem reads."""
+    """Return what a function returned as the object that deem reads. A wrong answer is an error."""
     reason = None
     if isinstance(answer, tuple):
         answer, reason = answer
@@ -58,21 +67,22 @@ def verdict(answer: Answer) -> Dict[str, Any]:
         out = {"pass": answer}
     elif isinstance(answer, (int, float)):
         out = {"score": float(answer)}
+        if not 0 <= out["score"] <= 1:
+            raise ValueError(f"the function returned the score {answer}, which is not between 0 and 1")
     elif isinstance(answer, str):
         out = {"label": answer}
+        if answer.lower() not in LABELS:
+            raise ValueError(
+                f'the function returned the label "{answer}", whose score is not known: return "yes" or "no", or a dict with label and score'
+            )
     else:
-        out = {
-            "failure": {
-                "kind": "unparseable",
-                "detail": f"the function returned {type(answer).__name__}, not a bool, a number, a label or a dict",
-            }
-        }
+        raise TypeError(f"the function returned {type(answer).__name__}, not a bool, a number, a label or a dict")
     if reason is not None:
         out.setdefault("reason", reason)
     return out
 
 
-def _handler(function: Grader, hello: Dict[str, Any]) -> type:
+def _handler(server: Server, function: Grader, hello: Dict[str, Any]) -> type:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -83,7 +93,9 @@ def _handler(function: Grader, hello: Dict[str, Any]) -> type:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             try:
                 out = verdict(function(request["item"]))
+                server.judged += 1
             except Exception as error:
+                server.error = server.error or error
                 out = {"failure": {"kind": "provider", "detail": f"{type(error).__name__}: {error}"}}
             self._send(out)
 

@@ -13,7 +13,7 @@ class Interval(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        return f"[{100 * self.low:.1f}, {100 * self.high:.1f}]"
+        return f"[{self.low:.3f}, {self.high:.3f}]"
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,12 @@ import asyncio
 import dataclasses
 import importlib
 import json
+import os
 import subprocess
 import threading
 from html import escape
 from typing import (
+    TYPE_CHECKING,
     Any,
     AsyncIterator,
     Dict,
@@ -18,14 +20,23 @@ from typing import (
     List,
     Mapping,
     Optional,
+    Tuple,
     Union,
     cast,
+    overload,
 )
 
 from . import _binary
 from ._errors import DeemError, InputError, Interrupted, from_exit
-from ._functions import Grader, serve
+from ._functions import Grader, Server, serve
+from ._progress import progress_of
 from ._records import Interval, Record
+from ._results import Estimate
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import ExportOptions, RunOptions
 
 Judge = Union[str, Grader]
 
@@ -78,6 +89,16 @@ class Run:
         return cast(Optional[Dict[str, Any]], metrics[0].get("judged")) if metrics else None
 
     @property
+    def undecided(self) -> int:
+        """How many items a rule left open; the score counts each with the probability that it is right."""
+        return int((self.report.get("undecided") or {}).get("n", 0))
+
+    @property
+    def estimate(self) -> Optional[Estimate]:
+        """The score with its interval, number of items and warnings."""
+        return Estimate.from_json(self._estimate())
+
+    @property
     def categories(self) -> Dict[str, Optional[float]]:
         """The score of each category."""
         return {
@@ -112,6 +133,15 @@ class Run:
         """Return a polars data frame with one row for each record."""
         return importlib.import_module("polars").DataFrame(self.to_dicts())
 
+    def export(self, path: Union[str, "os.PathLike[str]"], format: Optional[str] = None, **options: Unpack[ExportOptions]) -> None:
+        """Write the run to a file: a run file (``run.deem``), CSV, Parquet, HTML, ... (``deem list formats``)."""
+        flags = [f"--output={os.fspath(path)}", *_binary.flags(options)]
+        if format is not None:
+            flags.append(f"--format={format}")
+        if self._db:
+            flags.append(f"--db={self._db}")
+        _binary.run_json("export", [self.id], flags)
+
     def __repr__(self) -> str:
         return f"<deem.Run {self.id}: {self._words()}>"
 
@@ -120,8 +150,11 @@ class Run:
             return f"score withheld, {self.unjudged} of {self.items} items unjudged"
         words = f"{100 * self.score:.1f}%"
         if self.interval is not None:
-            words += f" {self.interval}"
-        return f"{words}, n={self.judged}, {self.unjudged} unjudged"
+            words += f" [{100 * self.interval.low:.1f}, {100 * self.interval.high:.1f}]"
+        words += f", {self.items} items"
+        if self.undecided:
+            words += f", {self.undecided} undecided"
+        return f"{words}, {self.unjudged} unjudged"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -132,40 +165,71 @@ class Run:
         return f"<div><b>{escape(self._words())}</b><br>judge {escape(self.judge)}, run {escape(self.id)}{table}</div>"
 
 
-def judge(items: Any, judge: Optional[Judge] = None, model: Optional[str] = None, **options: Any) -> Run:
-    """Judge items and return the run.
+@overload
+def judge(
+    items: Any, judge: Optional[Judge] = None, model: Optional[str] = None, progress: Optional[bool] = None, **options: Unpack[RunOptions]
+) -> Run: ...
+
+
+@overload
+def judge(
+    items: Any, judge: Union[List[Any], Tuple[Any, ...]], model: Optional[str] = None, progress: Optional[bool] = None, **options: Unpack[RunOptions]
+) -> List[Run]: ...
+
+
+def judge(
+    items: Any,
+    judge: Union[None, Judge, List[Any], Tuple[Any, ...]] = None,
+    model: Optional[str] = None,
+    progress: Optional[bool] = None,
+    **options: Any,
+) -> Union[Run, List[Run]]:
+    """Judge items and return the run, or a list of runs for a list of judges.
 
     ``items`` are dicts or dataclasses with ``question``, ``references`` and ``response``
     (the names that files may use work too), a pandas or polars data frame, a Hugging Face
     dataset, or the path of a file. ``judge`` is a name (``deem list judges``), a YAML file,
     or a Python function that takes an item and returns a bool, a score from 0 to 1, a
-    label, or a dict with label, score and reason. Other options are the flags of ``deem
+    label (yes or no), or a dict with label, score and reason. Other options are the flags of ``deem
     run``: ``max_cost=5.0``, ``concurrency=32``, ``map={"response": "output"}``.
 
-    Each verdict is saved at once. After an interruption the same call resumes.
+    Each verdict is saved at once. After an interruption the same call resumes. ``progress``
+    shows how far the run is; in a notebook that is the default.
     """
+    if isinstance(judge, (list, tuple)):
+        if not _is_path(items) and not hasattr(items, "columns"):
+            items = list(_rows(items))
+        return [_judge_once(items, one, model, progress, options) for one in judge]
+    return _judge_once(items, judge, model, progress, options)
+
+
+def _judge_once(items: Any, judge: Optional[Judge], model: Optional[str], progress: Optional[bool], options: Dict[str, Any]) -> Run:
     reports: List[Dict[str, Any]] = []
-    records = list(_events(items, judge, model, options, reports))
+    records = list(progress_of(_events(items, judge, model, options, reports), items, progress))
     return Run(reports[-1], _in_order(records), options.get("db"))
 
 
-def stream(items: Any, judge: Optional[Judge] = None, model: Optional[str] = None, **options: Any) -> Iterator[Record]:
+def _is_path(items: Any) -> bool:
+    return isinstance(items, (str, bytes)) or hasattr(items, "__fspath__")
+
+
+def stream(items: Any, judge: Optional[Judge] = None, model: Optional[str] = None, **options: Unpack[RunOptions]) -> Iterator[Record]:
     """Judge items and yield each record as soon as it exists."""
-    return _events(items, judge, model, options, [])
+    return _events(items, judge, model, dict(options), [])
 
 
-async def ajudge(items: Any, judge: Optional[Judge] = None, model: Optional[str] = None, **options: Any) -> Run:
+async def ajudge(items: Any, judge: Optional[Judge] = None, model: Optional[str] = None, **options: Unpack[RunOptions]) -> Run:
     """Do what :func:`judge` does, without blocking the event loop."""
     reports: List[Dict[str, Any]] = []
-    records = [r async for r in _aevents(items, judge, model, options, reports)]
+    records = [r async for r in _aevents(items, judge, model, dict(options), reports)]
     return Run(reports[-1], _in_order(records), options.get("db"))
 
 
 async def astream(
-    items: Any, judge: Optional[Judge] = None, model: Optional[str] = None, **options: Any
+    items: Any, judge: Optional[Judge] = None, model: Optional[str] = None, **options: Unpack[RunOptions]
 ) -> AsyncIterator[Record]:
     """Do what :func:`stream` does, without blocking the event loop."""
-    async for record in _aevents(items, judge, model, options, []):
+    async for record in _aevents(items, judge, model, dict(options), []):
         yield record
 
 
@@ -198,16 +262,9 @@ def _events(
     options = dict(options)
     benchmark = options.pop("benchmark", None)
     flags = ["--stream", *_binary.flags(options)]
-    server = None
-    if callable(judge):
-        server = serve(judge)
-        flags.append(f"--judge={server.url}")
-    elif judge is not None:
-        flags.append(f"--judge={judge}")
-    if model is not None:
-        flags.append(f"--model={model}")
+    server = judge_flags(judge, model, flags)
     lines: Optional[Iterator[bytes]] = None
-    if isinstance(items, (str, bytes)) or hasattr(items, "__fspath__"):
+    if _is_path(items):
         flags.append(f"--data={items!s}")
     else:
         flags.extend(["--data=-", "--format=jsonl"])
@@ -248,10 +305,28 @@ def _events(
             server.close()
     if feeder.error is not None:
         raise feeder.error
+    if server is not None and server.error is not None and server.judged == 0:
+        raise InputError(
+            f"the judge gave no verdict on any item: {type(server.error).__name__}: {server.error}",
+            "nothing is judged; mend the function and call again",
+        ) from server.error
     if failed is not None and not (code == 3 and reports):
         raise failed
     if code not in (0, 3) and not reports:
         raise _binary.error_of(code, b"", err)
+
+
+def judge_flags(judge: Optional[Judge], model: Optional[str], flags: List[str]) -> Optional[Server]:
+    """Add the flags of a judge and its model. A function is served until the caller closes its server."""
+    server = None
+    if callable(judge):
+        server = serve(judge)
+        flags.append(f"--judge={server.url}")
+    elif judge is not None:
+        flags.append(f"--judge={judge}")
+    if model is not None:
+        flags.append(f"--model={model}")
+    return server
 
 
 def _drain(process: "subprocess.Popen[bytes]") -> None:

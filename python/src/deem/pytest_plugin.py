@@ -10,13 +10,19 @@ reported apart from failures: the judge said nothing about the system.
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Generator, List, Optional, Tuple
+import time
+from typing import TYPE_CHECKING, Any, Dict, Generator, List, Optional, Tuple
 
 import pytest
 
 import deem as _deem
 from deem._assertions import Expectation
 from deem._run import Judge, Run
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from deem._options import RunOptions
 
 KEY = "deem_runs"
 
@@ -27,20 +33,34 @@ class Fixture:
     def __init__(self, node: pytest.Item) -> None:
         self._node = node
 
-    def all(self, items: Any, judge: Optional[Judge] = None, model: Optional[str] = None, **options: Any) -> Expectation:
+    def all(self, items: Any, judge: Optional[Judge] = None, model: Optional[str] = None, **options: Unpack[RunOptions]) -> Expectation:
+        __tracebackhide__ = True
         return _deem.all(self.judge(items, judge, model, **options))
 
-    def judge(self, items: Any, judge: Optional[Judge] = None, model: Optional[str] = None, **options: Any) -> Run:
-        options.setdefault("db", self._node.config.getoption("--deem-db") or own_database())
-        run = _deem.judge(items, judge, model, **options)
+    def judge(self, items: Any, judge: Optional[Judge] = None, model: Optional[str] = None, **options: Unpack[RunOptions]) -> Run:
+        __tracebackhide__ = True
+        named = self._node.config.getoption("--deem-db")
+        if named:
+            options.setdefault("db", named)
+        run = judge_in_turn(items, judge, model, options)
         self._node.user_properties.append((KEY, run._words()))
         return run
 
 
-def own_database() -> Optional[str]:
-    """Under pytest-xdist each worker has a database, so that two can judge the same items."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER")
-    return f".deem/pytest-{worker}.db" if worker else None
+def judge_in_turn(items: Any, judge: Optional[Judge], model: Optional[str], options: "RunOptions") -> Run:
+    """Judge items. Workers of pytest-xdist share one database, so that no call is paid for twice;
+    where another worker judges the same items, this one waits and then finds the verdicts."""
+    __tracebackhide__ = True
+    if not hasattr(items, "__len__"):
+        items = list(items)  # A generator is needed again after a wait.
+    deadline = time.monotonic() + 600
+    while True:
+        try:
+            return _deem.judge(items, judge, model, **options)
+        except _deem.DeemError as error:
+            if "being judged" not in str(error) or not os.environ.get("PYTEST_XDIST_WORKER") or time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
 
 
 @pytest.fixture
