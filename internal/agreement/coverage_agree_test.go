@@ -174,8 +174,12 @@ func planCells() []cell {
 		cells = append(cells, numbersOf(numbers, fmt.Sprintf("plan of %d labels", labels), nominal, func(rng *rand.Rand) *agree.Builder {
 			return w.draw(rng, func(pairs []agree.Pair) []int {
 				from := make([]agree.Candidate, len(pairs))
+				confidence := make([]float64, len(pairs))
 				for i, p := range pairs {
-					from[i] = agree.Candidate{Yes: p.Verdict.Score == 1}
+					from[i], confidence[i] = agree.Candidate{Yes: p.Verdict.Score == 1}, p.Confidence()
+				}
+				for i, unsure := range agree.Unsure(confidence) {
+					from[i].Unsure = unsure
 				}
 				var places []int
 				for _, c := range agree.DrawStrata(from, w.labels, rng.Uint64()) {

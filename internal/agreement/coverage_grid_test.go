@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"deem"
 	"deem/internal/agreement"
@@ -97,20 +100,17 @@ func differenceCells() []cell {
 	return cells
 }
 
-// warns reports whether the text that a command prints by default has a warning about an
-// interval or a test.
-func warns(d *doc.Document) bool {
+// warns reports whether the text that a command prints by default has some of the words.
+func warns(d *doc.Document, words ...string) bool {
 	var text strings.Builder
 	if err := doc.Text(&text, d, doc.TextOptions{Width: 10_000}); err != nil {
 		panic(err)
 	}
-	for _, words := range []string{"too narrow", "too wide", "this test errs"} {
-		if strings.Contains(text.String(), words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(words string) bool { return strings.Contains(text.String(), words) })
 }
+
+// offInterval are the words of warnings about an interval.
+var offInterval = []string{"too narrow", "too wide"}
 
 // reports returns the share of right answers in a report, and the mean of grades.
 func (g grid) reports(rng *rand.Rand) []outcome {
@@ -130,7 +130,7 @@ func (g grid) reports(rng *rand.Rand) []outcome {
 	for _, b := range []*report.Builder{yes, grades} {
 		r := b.Report()
 		o := held(*r.Metrics[0].Judged, g.p)
-		o.warned = warns(r.Document())
+		o.warned = warns(r.Document(), offInterval...)
 		list = append(list, o)
 	}
 	return list
@@ -165,14 +165,24 @@ func (g grid) agreements(rng *rand.Rand) []outcome {
 	a := b.Agreement()
 	score := held(a.Corrected.Quoted(), g.p)
 	kappa := held(a.All.Kappa, population(g.p, accepts, rejects).Beyond(agreement.CohenKappa, 1e9, agreement.Design{}, 0.95).Value)
-	score.warned = warns(a.Document())
+	score.warned = warns(a.Document(), offInterval...)
 	kappa.warned = score.warned
 	return []outcome{score, kappa}
 }
 
 // calibrationError is how far the probabilities of undecided items are off, as a standard
-// deviation: that of match.
-const calibrationError = 0.09
+// deviation: that of match, which is known from calibrationSets labelled sets.
+const (
+	calibrationError = 0.09
+	calibrationSets  = 14
+)
+
+// gaps returns how far the probabilities of two runs by the same judge are off.
+func gaps(rng *rand.Rand) [2]float64 {
+	known := distuv.ChiSquared{K: calibrationSets, Src: rng}.Rand() / calibrationSets
+	sd := calibrationError / math.Sqrt(known)
+	return [2]float64{sd * rng.NormFloat64(), sd * rng.NormFloat64()}
+}
 
 // comparison returns the difference of two systems of which the second is worse by the
 // margin, and whether it is called not worse. A share of the items is undecided in each run,
@@ -188,7 +198,7 @@ func (g grid) comparison(rng *rand.Rand, undecided float64) []outcome {
 	first := clusterShares(rng, g.clusters, g.p, g.icc)
 	lost := clusterShares(rng, g.clusters, (gained+margin)/g.p, g.icc)
 	won := clusterShares(rng, g.clusters, gained/(1-g.p), g.icc)
-	gaps := [2]float64{calibrationError * rng.NormFloat64(), calibrationError * rng.NormFloat64()}
+	off := gaps(rng)
 	for i, size := range g.sizes(rng) {
 		for j := range size {
 			var yes [2]bool
@@ -204,7 +214,7 @@ func (g grid) comparison(rng *rand.Rand, undecided float64) []outcome {
 				}
 				if rng.Float64() < undecided {
 					share := []float64{g.p, g.p - margin}[s]
-					c.Judged, c.Label, c.Score, c.Guess = false, "", 0, new(guess(rng, right, share, gaps[s]))
+					c.Judged, c.Label, c.Score, c.Guess = false, "", 0, new(guess(rng, right, share, off[s]))
 				}
 				row.Cells = append(row.Cells, c)
 			}
@@ -213,8 +223,9 @@ func (g grid) comparison(rng *rand.Rand, undecided float64) []outcome {
 	}
 	c := b.Comparison()
 	difference := held(*c.Pairs[0].Overall.Estimate, -margin)
-	difference.warned = warns(c.Document())
-	return []outcome{difference, {hit: c.Pairs[0].Overall.Equivalence.NonInferior, warned: difference.warned}}
+	d := c.Document()
+	difference.warned = warns(d, offInterval...)
+	return []outcome{difference, {hit: c.Pairs[0].Overall.Equivalence.NonInferior, warned: warns(d, "this test errs")}}
 }
 
 // guess returns the probability that a rule gives to a response: calibrated, but for the gap.

@@ -61,7 +61,7 @@ type cell struct {
 	// the truth, or of false alarms.
 	want span
 
-	// cost is how many times as long a draw takes as usual; 0 means 1. Below 1,000 draws
+	// cost is how many times as long a draw takes as usual; 0 means 1. Below manyDraws
 	// there are as many fewer.
 	cost int
 }
@@ -110,7 +110,7 @@ const nearlyAll = 0.95
 // which on a cell has all of them, however long it takes.
 const (
 	fewDraws  = 30
-	manyDraws = 1000
+	manyDraws = 200
 )
 
 // measure draws n times. The seed is the cell's name, so that new rows leave the others
@@ -253,7 +253,7 @@ func TestCoverage(t *testing.T) {
 		}
 		draws = n
 	}
-	if draws >= manyDraws {
+	if draws >= 1000 {
 		z = 2
 	}
 	var lock sync.Mutex

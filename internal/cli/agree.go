@@ -40,8 +40,8 @@ A label file can be bound to a judge (judge_hash; --bind writes it). Another jud
 then refused, because labels that were decided with one judge's verdicts in view say
 less about the next: --rebind binds the file to this judge, --anyway compares as it is.
 
---plan N chooses items to label next: at random from every category and verdict, and
-blind, without the judge's verdicts. --width 4pp prints how many more labels make the
+--plan N chooses items to label next: at random from every category and verdict, more
+where the judge is unsure, and blind, without its verdicts. --width 4pp prints how many more labels make the
 corrected interval 4 points wide.
 
 --criteria compares criteria instead of items, for a judge that decides each criterion

@@ -251,6 +251,7 @@ func Draw(ctx context.Context, st store.Store, run store.Run, p *People, n int, 
 func candidates(ctx context.Context, st store.Store, run store.Run, p *People) ([]agree.Candidate, []Drawn, error) {
 	var from []agree.Candidate
 	var places []Drawn
+	var confidence []float64
 	calibration := CalibrationError(run)
 	for trials, err := range byItem(Counted(ctx, st, run, store.Query{Brief: run.Model == "" && !p.texts})) {
 		if err != nil {
@@ -262,7 +263,11 @@ func candidates(ctx context.Context, st store.Store, run store.Run, p *People) (
 		}
 		yes := it.Verdict != nil && it.Verdict.Yes() || it.Guess != nil && *it.Guess >= 0.5
 		from = append(from, agree.Candidate{Category: strings.Clone(it.Item.Category), Yes: yes, Labelled: p.Of(it.Item) != nil})
+		confidence = append(confidence, it.Confidence())
 		places = append(places, Drawn{ID: strings.Clone(it.Item.ID), Position: it.Position})
+	}
+	for i, unsure := range agree.Unsure(confidence) {
+		from[i].Unsure = unsure
 	}
 	return from, places, nil
 }

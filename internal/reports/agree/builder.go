@@ -124,6 +124,23 @@ func Judged(trials []deem.Record, calibration float64) Pair {
 	return p
 }
 
+// Confidence returns how sure the judge is of its decision, NaN if that is unknown.
+func (p Pair) Confidence() float64 {
+	t := traits{confidence: p.confidence(), undecided: p.Verdict == nil && p.Guess != nil}
+	if t.undecided {
+		return t.certainty(*p.Guess)
+	}
+	return t.certainty(0)
+}
+
+// confidence returns the confidence that the judge states, -1 if it states none.
+func (p Pair) confidence() float64 {
+	if v := p.Verdict; v != nil && v.Confidence != nil && *v.Confidence >= 0 && *v.Confidence <= 1 { // an external run file may contain any value
+		return *v.Confidence
+	}
+	return -1
+}
+
 // TruthOf returns what another judge says about an item, from the records of its trials; nil
 // if it gave no verdict.
 func TruthOf(trials []deem.Record) *Truth {
@@ -195,10 +212,11 @@ type Builder struct {
 	split    bool    // some trials of an item differ
 }
 
-// A cell is the part of a category with the same verdict of the judge.
+// A cell is the part of a category with the same verdict of the judge, and, for labels of a
+// plan, the same certainty.
 type cell struct {
-	category string
-	yes      bool
+	category    string
+	yes, unsure bool
 }
 
 // A paired is an item with a verdict and a label, without its texts.
@@ -383,7 +401,7 @@ func (b *Builder) traits(p Pair) traits {
 		return b.names[name]
 	}
 	t := traits{
-		category: once(p.Item.Category), cluster: once(p.Item.Cluster), confidence: -1,
+		category: once(p.Item.Category), cluster: once(p.Item.Cluster), confidence: p.confidence(),
 		position: p.Position, length: len(p.Item.Response),
 	}
 	t.weight, _ = doc.WeightOf(p.Item)
@@ -394,9 +412,6 @@ func (b *Builder) traits(p Pair) traits {
 		_, _ = unit.Write([]byte("item " + p.Item.ID))
 	}
 	t.unit = unit.Sum64()
-	if v := p.Verdict; v != nil && v.Confidence != nil && *v.Confidence >= 0 && *v.Confidence <= 1 { // an external run file may contain any value
-		t.confidence = *v.Confidence
-	}
 	return t
 }
 

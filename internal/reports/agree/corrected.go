@@ -1,6 +1,7 @@
 package agree
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -227,6 +228,7 @@ func (b *Builder) drawn() drawing {
 	if b.how != "" {
 		return b.how
 	}
+	b.markUnsure()
 	if len(b.open)+len(b.openOnly) > 0 { // they were drawn together with the others
 		w := b.whole()
 		b.how, b.tests = w.drawn(), w.tests
@@ -240,7 +242,7 @@ func (b *Builder) drawn() drawing {
 			it.Confidence = &t.confidence
 		}
 		if b.how == byPlan {
-			it.Stratum = t.category + "\x00" + yesNo(yes)
+			it.Stratum = fmt.Sprint(cell{t.category, yes, t.unsure})
 		}
 		items = append(items, it)
 	}
@@ -272,24 +274,44 @@ func (b *Builder) planned() drawing {
 			return atRandom
 		}
 		plan = name
-		sizes[cell{it.category, it.judge}]++
+		sizes[cell{it.category, it.judge, it.unsure}]++
 	}
 	if plan == "" {
 		return atRandom
 	}
 	for _, it := range b.alone {
-		sizes[cell{it.category, it.yes}]++
+		sizes[cell{it.category, it.yes, it.unsure}]++
 	}
-	// The strata of a plan for this judge are the categories and verdicts of this run.
+	// The strata of a plan for this judge are the categories and verdicts of this run, each
+	// divided into what the judge is sure and unsure of.
 	strata := map[string]cell{}
 	for _, it := range b.both {
-		here := cell{it.category, it.judge}
+		here := cell{it.category, it.judge, it.unsure}
 		if known, ok := strata[it.stratum]; ok && known != here || sizes[here] != it.of {
 			return byProbability
 		}
 		strata[it.stratum] = here
 	}
 	return byPlan
+}
+
+// markUnsure marks the items that the judge is unsure of, as a plan does.
+func (b *Builder) markUnsure() {
+	var list []*traits
+	var confidence []float64
+	for _, both := range [][]paired{b.both, b.open} {
+		for i := range both {
+			list, confidence = append(list, &both[i].traits), append(confidence, both[i].certainty(both[i].share))
+		}
+	}
+	for _, alone := range [][]single{b.alone, b.openOnly} {
+		for i := range alone {
+			list, confidence = append(list, &alone[i].traits), append(confidence, alone[i].certainty(alone[i].share))
+		}
+	}
+	for i, unsure := range Unsure(confidence) {
+		list[i].unsure = unsure
+	}
 }
 
 // beyondWeights reports whether labels were selected in a way that weights cannot correct.

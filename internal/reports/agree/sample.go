@@ -1,6 +1,7 @@
 package agree
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -26,6 +27,19 @@ type traits struct {
 	weight            float64
 	unit              uint64 // a hash of the cluster, or of the id without one
 	undecided         bool   // the score is a probability given by the judge
+	unsure            bool   // the judge is unsure of its decision, by [Unsure]
+}
+
+// certainty returns the confidence of the judge in its decision, or, for an undecided item,
+// the probability of the likelier one; NaN if it gives neither.
+func (t traits) certainty(share float64) float64 {
+	switch {
+	case t.undecided:
+		return max(share, 1-share)
+	case t.confidence < 0:
+		return math.NaN()
+	}
+	return t.confidence
 }
 
 // A sample is labelled items with the way they were drawn from the judged items of a run.
@@ -114,10 +128,12 @@ func (b *Builder) sampleOf(both []paired, alone []single) *sample {
 	return s
 }
 
-// stratify divides the run by category and verdict. It leaves the strata nil if one of the
-// judge's verdicts has no label at all, because nothing is known about such items.
+// stratify divides the run by category and verdict, and, for the labels of a plan, by whether
+// the judge is unsure. It leaves the strata nil if one of the judge's verdicts has no label at
+// all, because nothing is known about such items.
 func (s *sample) stratify(alone []single, planned bool) {
 	cells := map[cell]*stratum{}
+	in := func(t traits, yes bool) cell { return cell{t.category, yes, planned && t.unsure} }
 	count := func(key cell, one stratum) {
 		if cells[key] == nil {
 			cells[key] = &stratum{verdict: key.yes}
@@ -130,10 +146,10 @@ func (s *sample) stratify(alone []single, planned bool) {
 		if it.truth {
 			one.yes = w
 		}
-		count(cell{it.category, it.judge}, one)
+		count(in(it.traits, it.judge), one)
 	}
 	for _, it := range alone {
-		count(cell{it.category, it.yes}, stratum{items: it.weight, all: it.weight * it.weight})
+		count(in(it.traits, it.yes), stratum{items: it.weight, all: it.weight * it.weight})
 	}
 	least := thin
 	if planned {
@@ -145,10 +161,10 @@ func (s *sample) stratify(alone []single, planned bool) {
 	}
 	s.strata = strata
 	for _, it := range s.both {
-		s.of = append(s.of, index[cell{it.category, it.judge}])
+		s.of = append(s.of, index[in(it.traits, it.judge)])
 	}
 	for _, it := range alone {
-		s.alone = append(s.alone, index[cell{it.category, it.yes}])
+		s.alone = append(s.alone, index[in(it.traits, it.yes)])
 	}
 }
 
@@ -160,7 +176,9 @@ const thin = 5
 // not enough, all cells of that verdict. It returns false if a verdict has items but no
 // labels.
 func merge(cells map[cell]*stratum, least int) (strata []stratum, index map[cell]int, ok bool) {
-	keys := slices.SortedFunc(maps.Keys(cells), func(x, y cell) int { return strings.Compare(x.category, y.category) })
+	keys := slices.SortedFunc(maps.Keys(cells), func(x, y cell) int {
+		return cmp.Or(strings.Compare(x.category, y.category), cmp.Compare(agreement.Number(x.unsure), agreement.Number(y.unsure)))
+	})
 	index = map[cell]int{}
 	for _, verdict := range []bool{true, false} {
 		whole, rest := stratum{verdict: verdict}, stratum{verdict: verdict}

@@ -154,6 +154,9 @@ func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 		score.Undecided = score.Undecided.And(g.Allowance(score.Values.Weight(), b.runs[p.of[i]].CalibrationError))
 	}
 	d.Estimate, d.Test = new(score.At(b.opts.Level)), new(score.Test(b.opts.Seed))
+	if parts := score.Parts(); parts.Undecided > math.Hypot(parts.Items, parts.Clusters) {
+		d.Estimate = new(d.Estimate.Warn(WarnGuesses))
+	}
 	d.Detectable = score.Detectable(b.opts.Level, stat.DefaultPower)
 	if score.Clusters != nil && score.Pairs.Counts {
 		d.McNemar = new(stat.McNemar(judged.Up, judged.Down))
@@ -221,6 +224,10 @@ func (b *Builder) settle(list []*found, categories bool) {
 		}
 	}
 }
+
+// WarnGuesses is the warning of a difference whose interval is mainly that of undecided items.
+const WarnGuesses = "most of the interval is there because the probabilities of undecided items may be off: " +
+	"it is too wide if nearly all of these items are right, or wrong"
 
 // WarnOneSided is the warning of a one-sided test with fewer than enoughForOneSided clusters.
 const WarnOneSided = "fewer than 60 clusters: where a few of them hold most of the difference, " +

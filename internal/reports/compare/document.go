@@ -367,6 +367,9 @@ func (c Comparison) conclusions(pair Pair) []doc.Block {
 	list := []doc.Block{first}
 	if est := pair.Overall.Estimate; est != nil {
 		list = append(list, doc.Paragraph{Text: words.UpperFirst(doc.ClusterWarning(*est)), Tone: doc.Warning})
+		if slices.Contains(est.Warnings, WarnGuesses) {
+			list = append(list, doc.Paragraph{Text: words.UpperFirst(WarnGuesses), Tone: doc.Warning})
+		}
 	}
 	for _, run := range []int{pair.First, pair.Second} {
 		list = append(list, doc.Paragraph{Text: words.UpperFirst(c.Runs[run].StoppedBy()), Tone: doc.Warning})
