@@ -29,7 +29,7 @@ type Check struct {
 // checkNames are the checks in the order in which they are listed.
 var checkNames = []string{
 	checkFile, checkForm, checkChain, checkOrder, checkItem, checkJudge, checkRecord,
-	checkPrompt, checkWire, checkVerdict, checkNumbers, checkSignature,
+	checkPrompt, checkWire, checkVerdict, CheckNumbers, checkSignature,
 }
 
 // judgedAgain are the checks that need the judge.

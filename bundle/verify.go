@@ -75,7 +75,7 @@ const (
 	checkPrompt    = "prompt"    // the prompt rendered again
 	checkWire      = "wire"      // the parameters that were sent
 	checkVerdict   = "verdict"   // the reply parsed again, or the rule run again
-	checkNumbers   = "numbers"   // the contents of the manifest
+	CheckNumbers   = "numbers"   // the contents of the manifest
 	checkSignature = "signature" // the signature
 )
 
@@ -193,13 +193,19 @@ type checker struct {
 }
 
 func (c *checker) find(f Finding) {
-	c.out.Total++
-	c.out.count(f)
-	if len(c.out.Findings) < maxFindings {
-		c.out.Findings = append(c.out.Findings, f)
+	c.out.Add(f, c.opts.Found)
+}
+
+// Add adds a finding, also one of a check that the caller makes, and passes it to found if
+// that is not nil.
+func (v *Verification) Add(f Finding, found func(Finding)) {
+	v.Total++
+	v.count(f)
+	if len(v.Findings) < maxFindings {
+		v.Findings = append(v.Findings, f)
 	}
-	if c.opts.Found != nil {
-		c.opts.Found(f)
+	if found != nil {
+		found(f)
 	}
 }
 
@@ -328,13 +334,13 @@ func (c *checker) restore() {
 		c.again = again
 	}
 	if c.opts.Numbers == nil {
-		c.note(PartPassed, []string{checkNumbers}, "nobody counts the numbers of the manifest again")
+		c.note(PartPassed, []string{CheckNumbers}, "nobody counts the numbers of the manifest again")
 		return
 	}
 	var err error
 	c.count, err = c.opts.Numbers(c.out.Run, c.judge, c.out.Header.Redacted)
 	if err != nil {
-		c.note(PartPassed, []string{checkNumbers}, "the numbers of the manifest are not counted again: %v", err)
+		c.note(PartPassed, []string{CheckNumbers}, "the numbers of the manifest are not counted again: %v", err)
 		c.count = nil
 	}
 }
@@ -412,7 +418,7 @@ func (c *checker) manifest(n int, head string, m Manifest) {
 		{"micro-dollars of the run", run.CostMicros, got.CostMicros},
 	} {
 		if row.said != row.counted {
-			c.find(Finding{Check: checkNumbers, Line: n, Message: fmt.Sprintf("%s: the file says %d, and %d are counted", row.what, row.said, row.counted)})
+			c.find(Finding{Check: CheckNumbers, Line: n, Message: fmt.Sprintf("%s: the file says %d, and %d are counted", row.what, row.said, row.counted)})
 		}
 	}
 	// The hash of the dataset is a chain of the hashes of its items.
@@ -435,22 +441,22 @@ func (c *checker) numbers(n int, said json.RawMessage) {
 		return
 	}
 	if len(said) == 0 {
-		c.note(PartPassed, []string{checkNumbers}, "the manifest holds no numbers to compare with")
+		c.note(PartPassed, []string{CheckNumbers}, "the manifest holds no numbers to compare with")
 		return
 	}
 	counted, left, err := c.count.Numbers()
 	if err != nil {
-		c.note(PartPassed, []string{checkNumbers}, "the numbers of the manifest are not counted again: %v", err)
+		c.note(PartPassed, []string{CheckNumbers}, "the numbers of the manifest are not counted again: %v", err)
 		return
 	}
 	if len(left) > 0 {
-		c.note(PartPassed, []string{checkNumbers}, "what stands under %s in the manifest is not counted again: it takes the texts", strings.Join(left, ", "))
+		c.note(PartPassed, []string{CheckNumbers}, "what stands under %s in the manifest is not counted again: it takes the texts", strings.Join(left, ", "))
 	}
 	words := c.opts.Software == c.out.Header.Software && c.opts.Software != "" && len(left) == 0
 	err = compareNumbers(said, counted, left, words, func(message string) {
-		c.find(Finding{Check: checkNumbers, Line: n, Message: message})
+		c.find(Finding{Check: CheckNumbers, Line: n, Message: message})
 	})
 	if err != nil {
-		c.find(Finding{Check: checkNumbers, Line: n, Message: err.Error()})
+		c.find(Finding{Check: CheckNumbers, Line: n, Message: err.Error()})
 	}
 }

@@ -318,7 +318,7 @@ func (c *checker) tally(rec deem.Record, n int) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.count = nil
-			c.find(Finding{Check: checkNumbers, Line: n, Item: rec.Item.ID, Trial: rec.Trial, Message: fmt.Sprintf("the record cannot be counted: %v", p)})
+			c.find(Finding{Check: CheckNumbers, Line: n, Item: rec.Item.ID, Trial: rec.Trial, Message: fmt.Sprintf("the record cannot be counted: %v", p)})
 		}
 	}()
 	c.count.Add(rec)

@@ -23,6 +23,7 @@ const DefaultMaxUnjudged = 0.01
 type Head struct {
 	Run string `json:"run,omitempty"`
 
+	// JudgeHash is the hash of the judge that gives verdicts. A reader has its own.
 	Judge     string `json:"judge"`
 	JudgeHash string `json:"judge_hash,omitempty"`
 	JudgeKind string `json:"judge_kind,omitempty"` // "rule" or "model", as in [deem/judge.Spec]
@@ -118,6 +119,10 @@ type Reader struct {
 	// for a question, 0 without a limit. Tokens is the mean number of those that it shows.
 	Budget int     `json:"budget,omitempty"`
 	Tokens float64 `json:"context_tokens"`
+
+	// Questions is the hash of the ids, questions and references of the items, without what a
+	// system retrieved for them. Runs of different systems over the same questions share it.
+	Questions string `json:"questions_hash,omitempty"`
 }
 
 // String describes the reader and what it showed.

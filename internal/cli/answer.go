@@ -274,34 +274,19 @@ func (a *app) withContexts(ctx context.Context, data items, o *runOptions) (item
 
 // readerSettings describes the reader of a run, with the mean tokens of what it shows.
 func (o readerOptions) readerSettings(g catalog.Choice, data items) (*report.Reader, error) {
-	spec := g.Spec.Members[0].Judge
-	hash, err := deem.Hash(spec)
+	meter, err := reports.NewReaderMeter(g.Spec)
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Reader{Name: spec.Name, Hash: hash, Model: spec.Model, Budget: o.by.Contexts.Tokens, Arm: o.arm}
-	n := 0
 	for it, err := range data.Items() {
 		if err != nil {
 			return nil, err
 		}
-		if tokens, ok := shownTokens(o.by, it); ok {
-			r.Tokens += float64(tokens)
-			n++
-		}
+		meter.Add(it)
 	}
-	r.Tokens /= float64(max(n, 1))
+	r := meter.Reader()
+	r.Arm = o.arm
 	return r, nil
-}
-
-// shownTokens returns how many tokens of contexts a reader shows for an item.
-func shownTokens(by *reader.Declaration, it deem.Item) (int, bool) {
-	q, err := reader.QuestionOf(it)
-	if err != nil {
-		return 0, false // The retrieval failed, and nothing is shown.
-	}
-	joined, _, err := by.Joined(q)
-	return reader.Tokens(joined), err == nil
 }
 
 // An answered line is an answer in the file of "deem answer". "deem run --data" reads it.
@@ -413,7 +398,7 @@ func writeAnswers(ctx context.Context, st store.Store, run store.Run, who *repor
 			continue
 		}
 		it := rec.Item
-		tokens, _ := shownTokens(by, it) // It was answered, so its contexts can be joined.
+		tokens, _ := reports.ShownTokens(by, it) // It was answered, so its contexts can be joined.
 		err := enc.Encode(answeredLine{
 			ID: it.ID, Category: it.Category, Cluster: it.Cluster, Question: it.Question, References: it.References, Response: *rec.Answer,
 			Reader: who.Name, ReaderHash: who.Hash, ReaderModel: who.Model, ContextTokens: tokens, ContextBudget: who.Budget,

@@ -1,17 +1,24 @@
 package cli_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"deem"
+	"deem/bundle"
+	"deem/internal/catalog"
+	"deem/internal/reports"
 	"deem/internal/test/modeltest"
+	"deem/reader"
 	"deem/report"
 )
 
@@ -124,4 +131,87 @@ func TestKilledWhileAnswering(t *testing.T) {
 	}
 	run(t, dir, 0, "export", "-o", "run.deem")
 	run(t, dir, 0, "verify", "run.deem")
+}
+
+// The run file of answers proves what the reader saw: a context that differs by one byte is
+// found even in a file that was written anew with all its hashes, and so is what the run says
+// about its reader and its questions.
+func TestChangedContextIsFound(t *testing.T) {
+	t.Parallel()
+	srv := modeltest.NewServer(t, func(a modeltest.Asked) modeltest.Answer { return modeltest.Say("CORRECT") })
+	dir := t.TempDir()
+	writeContexts(t, dir, 3)
+	run(t, dir, 0, answerArgs(srv)...)
+	run(t, dir, 0, "export", "-o", "run.deem")
+	for _, c := range []struct {
+		name   string
+		change func(src *bundle.Source, records []deem.Record, set *reports.Settings)
+		want   string // "" if nothing is wrong
+	}{
+		{"nothing", func(*bundle.Source, []deem.Record, *reports.Settings) {}, ""},
+		{"a byte of a context", func(src *bundle.Source, records []deem.Record, _ *reports.Settings) {
+			it := &records[1].Item
+			it.Fields = map[string]string{reader.FieldContexts: strings.Replace(it.Fields[reader.FieldContexts], "Number 1 is 1.", "Number 1 is 2.", 1)}
+		}, "the judge asked for something the record does not hold"},
+		{"the tokens of contexts", func(_ *bundle.Source, _ []deem.Record, set *reports.Settings) { set.Reader.Tokens++ }, "the run says that its items were answered by"},
+		{"the budget", func(_ *bundle.Source, _ []deem.Record, set *reports.Settings) { set.Reader.Budget = 7 }, "the run says that its items were answered by"},
+		{"the questions", func(_ *bundle.Source, _ []deem.Record, set *reports.Settings) {
+			set.Reader.Questions = strings.Repeat("0", 64)
+		}, "questions 000000000000"},
+	} {
+		f, err := os.Open(filepath.Join(dir, "run.deem"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := bundle.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src := bundle.Source{Run: r.Run, Judge: r.Judge, Software: "a test"}
+		var records []deem.Record
+		for rec, err := range r.Records() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			records = append(records, rec)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var set reports.Settings
+		if err := json.Unmarshal(src.Run.Settings, &set); err != nil {
+			t.Fatal(err)
+		}
+		c.change(&src, records, &set)
+		if src.Run.Settings, err = json.Marshal(set); err != nil {
+			t.Fatal(err)
+		}
+		src.Run.Dataset.Hash, _ = deem.DatasetHash(func(yield func(deem.Item, error) bool) {
+			for _, rec := range records {
+				rec.Item.Response = ""
+				if !yield(rec.Item, nil) {
+					return
+				}
+			}
+		})
+		src.Records = func(yield func(deem.Record, error) bool) {
+			for _, rec := range records {
+				if !yield(rec, nil) {
+					return
+				}
+			}
+		}
+		var file bytes.Buffer
+		if _, err := bundle.Write(&file, src); err != nil {
+			t.Fatal(err)
+		}
+		v, err := reports.Verify(t.Context(), &file, reports.VerifyOptions{Restore: catalog.Restore})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := slices.ContainsFunc(v.Findings, func(f bundle.Finding) bool { return strings.Contains(f.Message, c.want) })
+		if found != (c.want != "") || v.OK() != (c.want == "") {
+			t.Errorf("%s changed: findings %v, want one that says %q", c.name, v.Findings, c.want)
+		}
+	}
 }

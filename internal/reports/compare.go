@@ -69,14 +69,14 @@ func FileName(run store.Run) string {
 // Describe returns what a comparison says about a run.
 func (r Compared) Describe() compare.Run {
 	d := compare.Run{
-		Name: r.Name, Run: r.ID, Judge: r.Judge.Name, JudgeHash: r.Judge.Hash, Model: r.Model, Endpoint: r.Endpoint,
+		Name: r.Name, Run: r.ID, Judge: r.Judge.Name, JudgeHash: GraderHash(r.Run), Model: r.Model, Endpoint: r.Endpoint,
 		Dataset: strings.Join(r.Dataset.Names, ", "), DatasetHash: r.Dataset.Hash, DatasetItems: r.Dataset.Items,
 		Trials: r.Trials, Complete: r.State == store.Done, CalibrationError: CalibrationError(r.Run),
 	}
 	if by := SettingsOf(r.Spec).Reader; by != nil {
 		d.Reader = by.Fixed()
 	}
-	if s := SpecOf(r.Run); s.Kind != "" {
+	if s := Grader(SpecOf(r.Run)); s.Kind != "" {
 		d.Spec = &s
 	}
 	if p, err := Protocol(r.Run); err == nil && p != nil {

@@ -31,13 +31,13 @@ const Afterwards = "the run began before it was locked"
 func Head(run store.Run, maxUnjudged float64) report.Head {
 	set, spec := SettingsOf(run.Spec), SpecOf(run)
 	h := report.Head{
-		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, JudgeKind: judge.KindModel, JudgeNote: judgeNote(run, Grader(spec)),
+		Run: run.ID, Judge: run.Judge.Name, JudgeHash: GraderHash(run), JudgeKind: judge.KindModel, JudgeNote: judgeNote(run, Grader(spec)),
 		Model: run.Model, System: set.System, SystemModel: set.SystemModel,
 		Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash,
 		Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: &maxUnjudged, CalibrationError: CalibrationError(run),
 		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
 	}
-	if run.Judge.Rule {
+	if run.Judge.Rule || spec.Kind == judge.KindAnswer && Grader(spec).Kind == judge.KindRule {
 		h.JudgeKind = judge.KindRule
 	}
 	if h.Reader = set.Reader; h.Reader != nil {

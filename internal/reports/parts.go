@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"deem"
 	"deem/internal/reports/agree"
 	"deem/internal/store"
 	"deem/judge"
@@ -63,6 +64,16 @@ func Grader(s judge.Spec) judge.Spec {
 		return s.Members[0].Judge
 	}
 	return s
+}
+
+// GraderHash returns the hash of the judge that gives the verdicts of a run.
+func GraderHash(run store.Run) string {
+	if s := SpecOf(run); s.Kind == judge.KindAnswer {
+		if hash, err := deem.Hash(Grader(s)); err == nil {
+			return hash
+		}
+	}
+	return run.Judge.Hash
 }
 
 // PartNames returns the names of the members of a judge. The calls of repeat are numbered.

@@ -52,7 +52,7 @@ func (v *Verified) Check(name string) bundle.Check {
 // of ctx. The caller must import deem/benchmark, which names the judges of benchmarks.
 func Verify(ctx context.Context, from io.Reader, o VerifyOptions) (*Verified, error) {
 	var run store.Run
-	var counted *Reporter
+	var counted *measured
 	out, err := bundle.Verify(ctx, from, bundle.VerifyOptions{
 		Restore: o.Restore, Signer: o.Signer, Software: o.Software, Found: o.Found,
 		Numbers: func(r bundle.Run, j bundle.Judge, redacted bool) (bundle.Counter, error) {
@@ -61,12 +61,17 @@ func Verify(ctx context.Context, from io.Reader, o VerifyOptions) (*Verified, er
 			if err != nil {
 				return nil, err
 			}
-			counted = rep
-			return rep, nil
+			counted = newMeasured(rep, run, redacted)
+			return counted, nil
 		},
 	})
 	if err != nil {
 		return nil, err
+	}
+	if counted != nil {
+		if f, wrong := counted.finding(run, out); wrong {
+			out.Add(f, o.Found)
+		}
 	}
 	v := &Verified{Verification: out}
 	if v.OK() && counted != nil {

@@ -84,7 +84,7 @@ func lintRuns(runs []Run) []Finding {
 		if f, ok := lintReaders(base, r); ok {
 			list = append(list, f)
 		}
-		if (r.JudgeHash != base.JudgeHash || r.Judge != base.Judge) && !onlyReaders(base, r) {
+		if r.JudgeHash != base.JudgeHash || r.Judge != base.Judge {
 			if f, ok := lintJudges(base, r); ok {
 				list = append(list, f)
 			}
@@ -117,18 +117,6 @@ func lintReaders(a, b Run) (Finding, bool) {
 	}
 	return Finding{Level: Error, Kind: KindReader, Message: fmt.Sprintf(
 		"%s, and %s: a change of the reader or of its budget moves a score as much as a change of the system", say(a), say(b))}, true
-}
-
-// onlyReaders reports whether the judges of two runs differ only in the reader inside them.
-func onlyReaders(a, b Run) bool {
-	judgeOf := func(s *judge.Spec) *judge.Spec {
-		if s == nil || s.Kind != judge.KindAnswer || len(s.Members) < 2 {
-			return s
-		}
-		return &s.Members[1].Judge
-	}
-	x, y := judgeOf(a.Spec), judgeOf(b.Spec)
-	return a.Reader != b.Reader && x != nil && y != nil && len(judge.Diff(*x, *y)) == 0
 }
 
 // lintJudges compares the judges of two runs. Recorded verdicts have the same judge if
