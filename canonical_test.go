@@ -1,6 +1,8 @@
 package deem_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -77,4 +79,48 @@ func BenchmarkHash(b *testing.B) {
 	for b.Loop() {
 		req.Hash()
 	}
+}
+
+// slowCanonical is the definition of [deem.Canonical]: decoded, and encoded again with sorted
+// keys.
+func slowCanonical(tb testing.TB, v any) string {
+	tb.Helper()
+	encode := func(v any) []byte {
+		var buf bytes.Buffer
+		enc := json.NewEncoder(&buf)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
+			tb.Fatal(err)
+		}
+		return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	}
+	var tree any
+	dec := json.NewDecoder(bytes.NewReader(encode(v)))
+	dec.UseNumber()
+	if err := dec.Decode(&tree); err != nil {
+		tb.Fatal(err)
+	}
+	return string(encode(tree))
+}
+
+// FuzzCanonical compares the canonical JSON of any JSON with its definition.
+func FuzzCanonical(f *testing.F) {
+	for _, s := range []string{
+		`{"b":[1,2.50,-0,1E3,{"z":{},"a":[]}],"a":{"\u0061":1,"b":"<&>"}}`, `{"a":1,"a":2}`, `{"a":{"b":1,"b":{"c":2}},"A":null}`,
+		`{"é":1,"z":true,"😀":2,"￿":3}`, `"\u2028 "`, `"\u00e9\/\ud83d\ude00\ud83d"`, `{"\n":1," ":2,"\"":3,"\\":4}`,
+		"\"\u2028\"", "\"\xff\"", `{"b\u0000":1,"b":2}`, `[]`, `{}`, `0`, ` [ 1 , { "b" : 2 , "a" : "]}," } ] `,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if !json.Valid(raw) {
+			return
+		}
+		for _, v := range []any{json.RawMessage(raw), map[string]any{"z": 1, "raw": json.RawMessage(raw), "text": string(raw)}} {
+			got, err := deem.Canonical(v)
+			if want := slowCanonical(t, v); err != nil || string(got) != want {
+				t.Errorf("Canonical(%q) = %s, want %s, %v", raw, got, want, err)
+			}
+		}
+	})
 }

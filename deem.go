@@ -121,22 +121,6 @@ func sum(text []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// Canonical returns the JSON of v that is used for hashes: keys sorted, no white space, no
-// unnecessary escapes, numbers as encoding/json writes them.
-func Canonical(v any) ([]byte, error) {
-	raw, err := marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	var tree any
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if err := dec.Decode(&tree); err != nil {
-		return nil, err
-	}
-	return marshal(tree)
-}
-
 // marshal is json.Marshal without HTML escaping.
 func marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer

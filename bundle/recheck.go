@@ -86,12 +86,11 @@ func (c *checker) recheckPrompt(rec deem.Record, out *outcome) {
 			out.findIn(checkPrompt, rec, fmt.Sprintf("the prompt rendered again has hash %s, and call %d says %s", deem.ShortHash(hash), i+1, deem.ShortHash(call.Request)))
 		}
 	}
-	spec, _ := judge.ParseSpec(c.judge.Identity) // a judge without a spec has no settings
 	for _, call := range rec.Calls {
 		if call.Reply == nil {
 			continue
 		}
-		problem, checked := checkSent(req, spec.Settings, *call.Reply)
+		problem, checked := checkSent(req, c.settings, *call.Reply)
 		if checked {
 			out.wires++
 		}

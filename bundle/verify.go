@@ -190,6 +190,8 @@ type checker struct {
 	again Again
 	count Counter // nil if numbers are not checked
 	seq   sequence
+
+	settings string // of the judge's model
 }
 
 func (c *checker) find(f Finding) {
@@ -332,6 +334,9 @@ func (c *checker) restore() {
 			c.note(NotChecked, judgedAgain, "verdicts are not made again: %s", again.Note)
 		}
 		c.again = again
+		if spec, err := judge.ParseSpec(c.judge.Identity); err == nil { // a judge without a spec has no settings
+			c.settings = spec.Settings
+		}
 	}
 	if c.opts.Numbers == nil {
 		c.note(PartPassed, []string{CheckNumbers}, "nobody counts the numbers of the manifest again")

@@ -165,6 +165,11 @@ func (s *RunFile) eachRecord(ctx context.Context, runID string, q store.Query, y
 		if q.Brief {
 			it := &rec.Item
 			it.Question, it.References, it.Response, it.Fields, it.Messages = "", nil, "", nil, nil
+			for _, c := range rec.Calls {
+				if r := c.Reply; r != nil {
+					r.Text, r.Refusal, r.Logprobs = "", "", nil
+				}
+			}
 		}
 		if left--; !yield(rec) || left == 0 { // without a limit it is never 0
 			return nil

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
@@ -134,13 +133,32 @@ type ReplyColumns struct {
 	Unpriced                *bool
 }
 
-// Reply returns the reply with its key, or nil if there is none.
-func (c *ReplyColumns) Reply(key string) (*deem.Reply, error) {
+// briefReply is a reply without what only reading it needs: its text and its tokens.
+type briefReply struct {
+	*deem.Reply
+	Text     skipped `json:"text"`
+	Refusal  skipped `json:"refusal"`
+	Logprobs skipped `json:"logprobs"`
+}
+
+// skipped is a value that is not decoded.
+type skipped struct{}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (skipped) UnmarshalJSON([]byte) error { return nil }
+
+// Reply returns the reply with its key, or nil if there is none. A brief reply lacks its text,
+// refusal and tokens.
+func (c *ReplyColumns) Reply(key string, brief bool) (*deem.Reply, error) {
 	if c.Body == nil {
 		return nil, nil //nolint:nilnil // NULL was stored.
 	}
 	var r deem.Reply
-	err := DecodeJSON(*c.Body, &r)
+	var into any = &r
+	if brief {
+		into = &briefReply{Reply: &r}
+	}
+	err := DecodeJSON(*c.Body, into)
 	if c.Latency != nil && c.Attempts != nil && c.Cost != nil && c.Unpriced != nil {
 		r.Latency, r.Attempts, r.CostMicros, r.Unpriced = time.Duration(*c.Latency), int(*c.Attempts), *c.Cost, *c.Unpriced
 	}
@@ -233,36 +251,29 @@ const SealBytes = 16
 // forgery, because a person who edits the database can compute seals too. A signature
 // detects forgery.
 func Seal[T any](columns []T) []byte {
-	h := sha256.New()
-	w := bufio.NewWriterSize(h, 512) // It copies a long text in pieces.
+	buf := make([]byte, 0, 1024)
 	for _, c := range columns {
-		head := w.AvailableBuffer()
-		var text string
-		var bytes []byte
 		switch v := any(c).(type) {
 		case nil:
-			head = append(head, 0)
+			buf = append(buf, 0)
 		case int64:
-			head = binary.AppendVarint(append(head, 1), v)
+			buf = binary.AppendVarint(append(buf, 1), v)
 		case bool: // SQLite stores it as a number.
 			var n int64
 			if v {
 				n = 1
 			}
-			head = binary.AppendVarint(append(head, 1), n)
+			buf = binary.AppendVarint(append(buf, 1), n)
 		case float64: // SQLite stores -0 as 0, and -0 + 0 is 0.
-			head = binary.BigEndian.AppendUint64(append(head, 2), math.Float64bits(v+0))
+			buf = binary.BigEndian.AppendUint64(append(buf, 2), math.Float64bits(v+0))
 		case string:
-			head, text = binary.AppendUvarint(append(head, 3), uint64(len(v))), v
+			buf = append(binary.AppendUvarint(append(buf, 3), uint64(len(v))), v...)
 		case []byte:
-			head, bytes = binary.AppendUvarint(append(head, 3), uint64(len(v))), v
+			buf = append(binary.AppendUvarint(append(buf, 3), uint64(len(v))), v...)
 		default:
 			panic(fmt.Sprintf("body: a column is a %T", c))
 		}
-		_, _ = w.Write(head) // Writing to a hash never fails.
-		_, _ = w.WriteString(text)
-		_, _ = w.Write(bytes)
 	}
-	_ = w.Flush()
-	return h.Sum(nil)[:SealBytes]
+	sum := sha256.Sum256(buf)
+	return sum[:SealBytes]
 }

@@ -18,7 +18,7 @@ func TestReply(t *testing.T) {
 		t.Fatal(err)
 	}
 	want.Latency, want.Attempts, want.CostMicros, want.Unpriced, want.Cached, want.Key = 0, 0, 0, false, false, ""
-	got, err := (&store.ReplyColumns{Body: &text}).Reply("")
+	got, err := (&store.ReplyColumns{Body: &text}).Reply("", false)
 	if d := cmp.Diff(&want, got); err != nil || d != "" {
 		t.Errorf("%s is read as (-want +got), %v:\n%s", text, err, d)
 	}

@@ -219,8 +219,9 @@ type Query struct {
 	// are nil.
 	WithCalls bool
 
-	// Brief omits the texts of the items: their question, references, response and fields.
-	// What counting needs remains, at less than half of the cost.
+	// Brief omits the texts of the items (their question, references, response and fields) and
+	// those of the replies (their text, refusal and tokens). What counting needs remains, at
+	// less than half of the cost.
 	Brief bool
 
 	// After continues after a record seen before; nil starts at the first.

@@ -147,7 +147,7 @@ func scanLine(row pgx.Row) (store.BatchLine, error) {
 	if kind != nil {
 		l.Failure = &deem.Failure{Kind: deem.Kind(unpack(*kind)), Detail: unpackNull(detail)}
 	}
-	l.Reply, err = c.Reply(l.Key)
+	l.Reply, err = c.Reply(l.Key, false)
 	return l, err
 }
 

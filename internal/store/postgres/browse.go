@@ -43,7 +43,7 @@ func (s *Store) View(ctx context.Context, runID string, v store.View) (recs []de
 	}
 	cache, recs := &textCache{}, make([]deem.Record, 0, len(page))
 	for part := range fitting(page) {
-		if err := s.complete(ctx, part, v.WithCalls, cache); err != nil {
+		if err := s.complete(ctx, part, v.Query, cache); err != nil {
 			return nil, err
 		}
 		for _, f := range part {

@@ -60,7 +60,7 @@ func (s *Store) Reply(ctx context.Context, key string) (reply deem.Reply, ok boo
 		if err != nil {
 			return err
 		}
-		r, err := c.Reply(unpack(key))
+		r, err := c.Reply(unpack(key), false)
 		reply, ok = *r, true
 		return err
 	})
@@ -74,7 +74,7 @@ func replyColumns(r *deem.Reply, body string) store.ReplyColumns {
 
 // loadCalls reads the calls of records. It reads as many of each as the record had when it
 // was read: a record that was replaced since has its new calls after those.
-func (s *Store) loadCalls(ctx context.Context, page []found) error {
+func (s *Store) loadCalls(ctx context.Context, page []found, brief bool) error {
 	numbers, places := make([]int64, len(page)), make(map[int64]*found, len(page))
 	for i := range page {
 		f := &page[i]
@@ -116,7 +116,7 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 			return altered("call %d about item %q", *seq+1, f.rec.Item.ID)
 		}
 		call := deem.Call{Model: unpack(c.model), Request: unpack(c.request), Started: store.TimeOf(c.started), Error: unpack(c.err), Attempts: int(c.tries)}
-		if call.Reply, err = c.Reply(unpackNull(c.key)); err != nil {
+		if call.Reply, err = c.Reply(unpackNull(c.key), brief); err != nil {
 			return err
 		}
 		if call.Reply != nil {

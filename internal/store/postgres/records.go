@@ -75,7 +75,7 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 			after = []any{last.rec.Position, last.rec.Trial, last.n}
 		}
 		for part := range fitting(page) {
-			if err := s.complete(ctx, part, q.WithCalls, cache); err != nil {
+			if err := s.complete(ctx, part, q, cache); err != nil {
 				return err
 			}
 			for i := range part {
@@ -119,7 +119,7 @@ type found struct {
 // fitRows and fitBytes limit how many records get their long texts and calls at once: some
 // items may be very long.
 const (
-	fitRows  = 64
+	fitRows  = 256
 	fitBytes = 1 << 20
 )
 
@@ -134,14 +134,14 @@ func fitting(page []found) iter.Seq[[]found] {
 }
 
 // complete reads the long texts and the calls of records.
-func (s *Store) complete(ctx context.Context, page []found, withCalls bool, cache *textCache) error {
+func (s *Store) complete(ctx context.Context, page []found, q store.Query, cache *textCache) error {
 	if err := s.fillTexts(ctx, page, cache); err != nil {
 		return err
 	}
-	if !withCalls {
+	if !q.WithCalls {
 		return nil
 	}
-	return s.retry(ctx, func(ctx context.Context) error { return s.loadCalls(ctx, page) })
+	return s.retry(ctx, func(ctx context.Context) error { return s.loadCalls(ctx, page, q.Brief) })
 }
 
 // selectRecords returns a query for scanRecord. Argument limit is the maximum number of

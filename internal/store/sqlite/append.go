@@ -190,7 +190,8 @@ func columns(r *store.StoredRecord, n, run, item int64, earlier int) []any {
 
 // addCall writes a call of a record, and counts its cost.
 func (a *appender) addCall(ctx context.Context, record int64, seq int, c *deem.Call, said string) error {
-	columns := append(make([]any, 0, 16), record, int64(seq), text(c.Model), text(c.Request), store.Null(store.Nanos(c.Started)), text(c.Error), int64(c.Attempts))
+	columns := append(make([]any, 0, 17), record, int64(seq), text(c.Model), text(c.Request), store.Null(store.Nanos(c.Started)), text(c.Error), int64(c.Attempts))
+	var key, body any // of a reply in the cache
 	if r := c.Reply; r == nil {
 		columns = append(columns, nil, nil, nil, nil, nil, nil, nil, nil)
 	} else {
@@ -200,6 +201,7 @@ func (a *appender) addCall(ctx context.Context, record int64, seq int, c *deem.C
 		}
 		if n != 0 {
 			columns = append(columns, n, nil, nil)
+			key, body = text(r.Key), said
 		} else {
 			columns = append(columns, nil, text(r.Key), said)
 		}
@@ -211,7 +213,8 @@ func (a *appender) addCall(ctx context.Context, record int64, seq int, c *deem.C
 			}
 		}
 	}
-	_, err := a.st.addCall.ExecContext(ctx, append(columns, store.Seal(columns))...)
+	seal := store.Seal(append(columns, key, body))
+	_, err := a.st.addCall.ExecContext(ctx, append(columns, seal)...)
 	return err
 }
 

@@ -111,7 +111,7 @@ func scanLine(row scanner) (store.BatchLine, error) {
 	if kind.Valid {
 		l.Failure = &deem.Failure{Kind: deem.Kind(kind.String), Detail: detail.String}
 	}
-	l.Reply, err = c.Reply(l.Key)
+	l.Reply, err = c.Reply(l.Key, false)
 	return l, err
 }
 

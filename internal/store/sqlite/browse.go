@@ -20,10 +20,6 @@ import (
 // the item, so that sorting or searching a million records reads only the table rows of the
 // page.
 
-// recordColumns are the columns that scanRecord reads, except the item's.
-var recordColumns = `r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
-	r.label, r.score, r.pass, r.confidence, r.reason, r.parts, r.kind, r.detail, r.calls, substr(r.sum, 17), ` + soundRecord
-
 // saysYes is [deem.Verdict.Yes] of the record with the given alias, or NULL for a failure.
 func saysYes(alias string) string {
 	return "coalesce(" + alias + ".pass, " + alias + ".score >= 0.5)"
@@ -48,10 +44,11 @@ func (s *Store) View(ctx context.Context, runID string, v store.View) (recs []de
 	if where.whole && order.Value != "" && !v.Backward {
 		where.bound(order, limit)
 	}
-	page, err := collect(ctx, s, func(row scanner) (found, error) {
-		f, _, err := scanRecord(row, v.Brief)
-		return f, err
-	}, viewQuery(where, order, v), append(where.args, limit)...)
+	rows, err := s.read.QueryContext(ctx, viewQuery(where, order, v), append(where.args, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	page, err := readPage(rows, v.Query, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +56,6 @@ func (s *Store) View(ctx context.Context, runID string, v store.View) (recs []de
 	for i := range page {
 		if err := texts.fill(ctx, &page[i]); err != nil {
 			return nil, err
-		}
-		if v.WithCalls && i%callsRows == 0 {
-			if err := s.loadCalls(ctx, page[i:min(i+callsRows, len(page))]); err != nil {
-				return nil, err
-			}
 		}
 		recs[i] = page[i].rec
 	}
@@ -74,10 +66,6 @@ func (s *Store) View(ctx context.Context, runID string, v store.View) (recs []de
 // page without reading their items, but in one statement, so that no record appears that
 // was replaced meanwhile and no longer belongs there.
 func viewQuery(where selection, order store.ViewOrder, v store.View) string {
-	body, join := "i.body, "+placesColumn, "CROSS JOIN items i ON i.n = r.item"
-	if v.Brief {
-		body, join = "NULL, NULL", ""
-	}
 	// Records without a value come last in both directions.
 	sorted := order.ByPlace()
 	if order.Value != "" {
@@ -87,9 +75,10 @@ func viewQuery(where selection, order store.ViewOrder, v store.View) string {
 		}
 		sorted = strings.Replace(order.ByValue(), ", ", nulls, 1)
 	}
-	return fmt.Sprintf(`SELECT %s, %s FROM (SELECT r.n AS chosen FROM records r INDEXED BY %s WHERE %s ORDER BY %s LIMIT ?)
-		CROSS JOIN records r ON r.n = chosen %s ORDER BY %s`,
-		recordColumns, body, where.index, strings.Join(where.terms, " AND "), sorted, join, sorted)
+	columns, join, calls := rowShape(v.Query)
+	return fmt.Sprintf(`SELECT %s FROM (SELECT r.n AS chosen FROM records r INDEXED BY %s WHERE %s ORDER BY %s LIMIT ?)
+		CROSS JOIN records r ON r.n = chosen %s ORDER BY %s%s`,
+		columns, where.index, strings.Join(where.terms, " AND "), sorted, join, sorted, calls)
 }
 
 // A selection is the records that a view selects, wherever it begins.

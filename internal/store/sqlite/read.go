@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"maps"
-	"slices"
 
 	"deem"
 	"deem/internal/store"
@@ -93,79 +91,10 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 	}
 	var r *deem.Reply
 	if err == nil {
-		r, err = c.Reply(key)
+		r, err = c.Reply(key, false)
 	}
 	if err != nil {
 		return deem.Reply{}, false, s.explain("read", err)
 	}
 	return *r, true, nil
 }
-
-// callsRows is the number of records whose replies are read at once. A query costs as much
-// as the replies of several records; but replies may be long, and are all in memory.
-const callsRows = 64
-
-// loadCalls reads the calls of records. It reads as many of each as the record had when it
-// was read: a record that was replaced since has its new calls after those.
-func (s *Store) loadCalls(ctx context.Context, page []found) error {
-	places := make(map[int64]*found, len(page))
-	for i := range page {
-		places[page[i].n] = &page[i]
-	}
-	numbers, err := store.EncodeJSON(slices.Collect(maps.Keys(places)))
-	if err != nil {
-		return err
-	}
-	rows, err := s.read.QueryContext(ctx, selectCalls, numbers)
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	for rows.Next() {
-		var c deem.Call
-		var record int64
-		var reply store.ReplyColumns
-		var key sql.NullString
-		var started *int64
-		var cached sql.NullBool
-		var sound bool
-		err := rows.Scan(&record, &c.Model, &c.Request, &started, &c.Error, &c.Attempts,
-			&reply.Body, &key, &reply.Latency, &reply.Attempts, &reply.Cost, &reply.Unpriced, &cached, &sound)
-		if err != nil {
-			return err
-		}
-		f, ok := places[record]
-		if !ok {
-			return altered("the list of calls") // An index led to another record.
-		}
-		if !sound {
-			return altered("a call about item %q", f.rec.Item.ID)
-		}
-		if len(f.rec.Calls) == f.calls {
-			continue
-		}
-		c.Started = store.TimeOf(started)
-		if c.Reply, err = reply.Reply(key.String); err != nil {
-			return err
-		}
-		if c.Reply != nil {
-			c.Reply.Cached = cached.Bool
-		}
-		f.rec.Calls = append(f.rec.Calls, c)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	for i := range page {
-		if f := &page[i]; len(f.rec.Calls) != f.calls {
-			return altered("the list of calls about item %q", f.rec.Item.ID)
-		}
-	}
-	return nil
-}
-
-// selectCalls is the query of loadCalls.
-var selectCalls = `SELECT c.record, c.model, c.request, c.started, c.error, c.tries,
-	coalesce(c.reply_inline, r.body), coalesce(c.reply_key, r.key), c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached,
-	` + soundCall + ` AND (c.reply IS NULL OR ` + soundReply + `)
-	FROM json_each(?) p CROSS JOIN calls c ON c.record = p.value LEFT JOIN replies r ON r.n = c.reply ORDER BY c.record, c.seq`

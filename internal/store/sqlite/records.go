@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"iter"
 	"math"
@@ -16,7 +15,7 @@ import (
 // A page of records or runs is read at once. It is limited in rows, and in bytes because
 // some items may be very long.
 const (
-	pageRows  = 256
+	pageRows  = 1024
 	pageRuns  = 64
 	pageBytes = 1 << 20
 )
@@ -43,6 +42,11 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 		return err
 	}
 	query, args := recordQuery(run, q)
+	prepared, err := s.read.PrepareContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer prepared.Close() //nolint:errcheck // Losing it does no harm.
 	after := []any{-1, 0, 0}
 	if q.After != nil {
 		n, err := s.recordNumber(ctx, run, *q.After)
@@ -56,7 +60,11 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 		left = q.Limit
 	}
 	for left > 0 {
-		page, err := s.readPage(ctx, query, slices.Concat(args, after), min(pageRows, left), q.Brief)
+		rows, err := prepared.QueryContext(ctx, slices.Concat(args, after)...)
+		if err != nil {
+			return err
+		}
+		page, err := readPage(rows, q, min(pageRows, left))
 		switch {
 		case err != nil:
 			return err
@@ -71,11 +79,6 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 		for i := range page {
 			if err := texts.fill(ctx, &page[i]); err != nil {
 				return err
-			}
-			if q.WithCalls && i%callsRows == 0 {
-				if err := s.loadCalls(ctx, page[i:min(i+callsRows, len(page))]); err != nil {
-					return err
-				}
 			}
 			if !yield(page[i].rec) {
 				return nil
@@ -97,18 +100,8 @@ func (s *Store) counted(ctx context.Context, run int64, q store.Query) (int, err
 	return records, nil
 }
 
-// found is a record that was read, and what is needed to read its long texts and its calls.
-type found struct {
-	rec    deem.Record
-	item   string // a prefix of the hash of its item
-	body   string // JSON of the item; "" if it is not wanted
-	places string // JSON; "{}" if all texts are in the item
-	calls  int    // number of calls
-	n      int64
-}
-
-// recordQuery returns the query for a page of records, and its arguments before the place
-// after which the page begins and the number of rows.
+// recordQuery returns the query for records after a place, and its arguments before that
+// place. The reader stops it at the end of a page.
 //
 // SQLite would choose the index by statistics that it does not have. In all indexes except
 // that of the ids, the selected records are in order, so that the cost of a page is
@@ -122,12 +115,9 @@ func recordQuery(run int64, q store.Query) (query string, args []any) {
 	case q.Unjudged || len(q.Kinds) > 0:
 		index = "records_unjudged"
 	}
-	columns, join := "i.body, "+placesColumn, "JOIN items i ON i.n = r.item"
-	if q.Brief {
-		columns, join = "NULL, NULL", ""
-	}
-	return fmt.Sprintf(`SELECT %s, %s FROM records r INDEXED BY %s %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
-		ORDER BY r.position, r.trial, r.n LIMIT ?`, recordColumns, columns, index, join, strings.Join(where.terms, " AND ")), where.args
+	columns, join, order := rowShape(q)
+	return fmt.Sprintf(`SELECT %s FROM records r INDEXED BY %s %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
+		ORDER BY r.position, r.trial, r.n%s`, columns, index, join, strings.Join(where.terms, " AND "), order), where.args
 }
 
 // fewIDs is the maximum number of ids that are looked up one by one. More are found by
@@ -178,67 +168,6 @@ func (c *conditions) oneOf(column string, values []string) {
 		panic(fmt.Sprintf("sqlite: strings have no JSON: %v", err))
 	}
 	c.and(column+" IN (SELECT value FROM json_each(?))", list)
-}
-
-// readPage reads records of a query, up to a number of rows and about pageBytes.
-func (s *Store) readPage(ctx context.Context, query string, args []any, most int, brief bool) ([]found, error) {
-	rows, err := s.read.QueryContext(ctx, query, append(args, most)...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	page := make([]found, 0, most)
-	for size := 0; size < pageBytes && rows.Next(); {
-		f, n, err := scanRecord(rows, brief)
-		if err != nil {
-			return nil, err
-		}
-		page, size = append(page, f), size+n
-	}
-	return page, rows.Err()
-}
-
-// scanRecord reads a record and returns its approximate size in bytes.
-func scanRecord(row scanner, brief bool) (f found, size int, err error) {
-	var label, reason, parts, kind, detail, item, places, hash sql.NullString
-	var score, confidence sql.NullFloat64
-	var pass sql.NullInt64
-	var sound bool
-	rec, it := &f.rec, &f.rec.Item
-	err = row.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
-		&label, &score, &pass, &confidence, &reason, &parts, &kind, &detail, &f.calls, &hash, &sound, &item, &places)
-	if err != nil {
-		return found{}, 0, err
-	}
-	if !sound {
-		return found{}, 0, altered("record %d, of item %q,", f.n, it.ID)
-	}
-	f.item, f.body, f.places = hash.String, item.String, places.String
-	if !brief {
-		if err := store.DecodeJSON(item.String, it); err != nil {
-			return found{}, 0, fmt.Errorf("decode item %q: %w", it.ID, err)
-		}
-	}
-	if kind.Valid {
-		rec.Failure = &deem.Failure{Kind: deem.Kind(kind.String), Detail: detail.String}
-	} else {
-		rec.Verdict = &deem.Verdict{Label: label.String, Score: score.Float64, Reason: reason.String}
-		if pass.Valid {
-			rec.Verdict.Pass = new(pass.Int64 != 0)
-		}
-		if confidence.Valid {
-			rec.Verdict.Confidence = new(confidence.Float64)
-		}
-	}
-	if parts.Valid {
-		if err := store.DecodeParts(parts.String, rec); err != nil {
-			return found{}, 0, fmt.Errorf("decode verdict on item %q: %w", it.ID, err)
-		}
-		if rec.Answer != nil && !brief {
-			it.Response = *rec.Answer
-		}
-	}
-	return f, len(item.String) + len(reason.String) + len(detail.String) + 256, nil
 }
 
 // text returns s in the stored form.
