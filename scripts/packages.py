@@ -83,7 +83,7 @@ def wheel(out, version, platform, binary, licences):
     files = []
     for folder, _, names in sorted(os.walk(os.path.join(PYTHON, "deem"))):
         for file in sorted(names):
-            if file.endswith(".py") or file == "py.typed":
+            if file.endswith(".py") or file in ("py.typed", "SKILL.md"):
                 path = os.path.join(folder, file)
                 text = read(path)
                 if file == "__init__.py":
@@ -172,7 +172,7 @@ def npm_main(out, version, platforms, address):
         "bin": {"deem": "bin/deem.js"},
         "optionalDependencies": {name: f"{address}/{name}-{version}.tgz" for name in names},
     }
-    npm(out, "deem", about, [("bin/deem.js", LAUNCHER.encode(), 0o755)])
+    npm(out, "deem", about, [("bin/deem.js", LAUNCHER.encode(), 0o755), ("SKILL.md", read("python/src/deem/SKILL.md"), 0o644)])
 
 
 def folders_of(files):

@@ -121,29 +121,37 @@ func TestPython(t *testing.T) {
 	})
 	t.Run("import", func(t *testing.T) {
 		out := run(t, dir, bare, filepath.Join(venv, "bin", "python"), "-c",
-			`import deem; run = deem.judge([{"question": "q", "references": ["Paris"], "response": "Paris"}]); print(deem.__version__, run.score)`)
-		if strings.TrimSpace(out) != "0.1.0 1.0" {
+			`import deem, pathlib; run = deem.judge([{"question": "q", "references": ["Paris"], "response": "Paris"}]); print(deem.__version__, run.score, (pathlib.Path(deem.__file__).parent / "SKILL.md").exists())`)
+		if strings.TrimSpace(out) != "0.1.0 1.0 True" {
 			t.Errorf("python printed %q", out)
 		}
 	})
-	t.Run("docs", func(t *testing.T) {
-		text, err := os.ReadFile(filepath.Join(root, "docs", "python.md"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var code strings.Builder
-		for _, block := range regexp.MustCompile("(?s)```python\n(.*?)```").FindAllSubmatch(text, -1) {
-			code.Write(block[1])
-		}
-		work := t.TempDir()
-		if err := os.WriteFile(filepath.Join(work, "test_page.py"), []byte(code.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		out := run(t, work, bare, filepath.Join(venv, "bin", "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_page.py")
-		if !strings.Contains(out, "2 passed") || !strings.Contains(out, "test_memory: 66.7%") {
-			t.Errorf("the page's code printed\n%s", out)
-		}
-	})
+	for page, want := range map[string][]string{
+		"docs/python.md": {"2 passed", "test_memory: 66.7%"},
+		"README.md":      {"1 passed", "test_memory: 69.9%", "120 items", "better"},
+	} {
+		t.Run(page, func(t *testing.T) {
+			var code strings.Builder
+			for _, block := range regexp.MustCompile("(?s)```python\n(.*?)```").FindAllStringSubmatch(read(t, page), -1) {
+				code.WriteString(block[1])
+			}
+			work := t.TempDir()
+			for _, file := range []string{"answers.jsonl", "before.jsonl"} {
+				if err := os.WriteFile(filepath.Join(work, file), []byte(read(t, "examples/quickstart/"+file)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(filepath.Join(work, "test_page.py"), []byte(code.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out := run(t, work, bare, filepath.Join(venv, "bin", "python"), "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "test_page.py")
+			for _, text := range want {
+				if !strings.Contains(out, text) {
+					t.Errorf("the page's code does not print %q but\n%s", text, out)
+				}
+			}
+		})
+	}
 	t.Run("tests", func(t *testing.T) {
 		out := run(t, filepath.Join(root, "python"), bare, filepath.Join(venv, "bin", "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
 		t.Log(out)
