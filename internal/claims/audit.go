@@ -327,26 +327,56 @@ func (a *auditor) otherNaming() bool {
 	return true
 }
 
-// hiddenMean reports whether an overall without parts is possible as a plain mean of groups
-// that the table does not show.
+// hiddenMean reports whether the overall is possible as a plain mean of groups that the
+// table does not show.
 func (a *auditor) hiddenMean() bool {
 	if len(a.line.parts) > 0 {
 		return false
 	}
-	for _, p := range a.t.Hidden {
-		l := line{overall: a.line.overall, sizes: p.Sizes, steps: &a.steps}
-		ranges := make([][2]int64, len(p.Sizes))
-		l.parts = make([]Cell, len(p.Sizes))
-		for i, n := range p.Sizes {
+	for i, sizes := range [][]int64{a.t.Categories, a.t.Conversations} {
+		l := line{overall: a.line.overall, sizes: sizes, steps: &a.steps}
+		ranges := make([][2]int64, len(sizes))
+		l.parts = make([]Cell, len(sizes))
+		for i, n := range sizes {
 			ranges[i], l.parts[i] = [2]int64{0, n}, Cell{Count: &Count{0, n}}
 		}
 		if l.plainMean(ranges, 1, Nearest) {
 			a.find(KindPlainMean, false, a.t.Overall.Name, "no whole number of %s gives %s, and a plain mean over %s can. Arithmetic does not show that it is one.",
-				words.Count(int(a.line.total), "question"), a.line.overall, p.Name)
+				words.Count(int(a.line.total), "question"), a.line.overall, [...]string{"categories", "conversations"}[i])
 			return true
 		}
 	}
 	return false
+}
+
+// conversationMean reports whether the right answers of the parts can lie in conversations
+// so that their plain mean is the overall. The fit is that of the parts alone.
+func (a *auditor) conversationMean(alone Fit) bool {
+	var total int64
+	for _, n := range a.t.Conversations {
+		total += n
+	}
+	if total == 0 || total != a.line.total || alone.Runs == 0 {
+		return false
+	}
+	sizes := slices.Sorted(slices.Values(a.t.Conversations))
+	// The mean is largest with the right answers in the shortest conversations.
+	most := packed(sizes, alone.Hi, int64(alone.Runs))
+	slices.Reverse(sizes)
+	least := packed(sizes, alone.Lo, int64(alone.Runs))
+	lo, hi := a.line.overall.span()
+	return lo <= most && hi >= least
+}
+
+// packed returns the plain mean of groups whose right answers fill the first groups.
+func packed(sizes []int64, right, runs int64) float64 {
+	sum := 0.0
+	for _, n := range sizes {
+		k := min(right, n*runs)
+		right -= k
+		sum += float64(k) / float64(n*runs)
+	}
+	return sum / float64(len(sizes))
 }
 
 // needsRuns reports that one run does not give a number.
@@ -453,6 +483,9 @@ func (a *auditor) sum(alone Fit) {
 	plain := ""
 	if v := l.printedMean(false); v != nil {
 		plain = fmt.Sprintf(" The plain mean of the parts is %s%%.", v.FloatString(2))
+	}
+	if a.conversationMean(alone) {
+		plain += " A plain mean over conversations can be it; only the rows can show that."
 	}
 	a.find(KindSum, true, a.t.Overall.Name, "%s, and the overall says %s.%s One of these numbers or sizes is other than printed, or they are of different runs; arithmetic does not show which.", parts, overall, plain)
 }

@@ -89,6 +89,18 @@ func TestColumnsAreReadAsWhatTheyAre(t *testing.T) {
 	}
 }
 
+// A row whose overall is not that of its parts is told which mean over conversations would
+// explain it. The right answers of the parts bound that mean.
+func TestMeanOverConversationsBesideParts(t *testing.T) {
+	for overall, want := range map[string]bool{"78.40": true, "76.10": true, "50.00": false, "95.00": false} {
+		r := audit(t, "t.csv", "s,single-hop,multi-hop,open-domain,temporal,overall\nA,83.23,70.92,52.08,74.77,"+overall+"\n", "locomo")
+		list := texts(r, claims.KindSum)
+		if len(list) != 1 || strings.Contains(list[0], "A plain mean over conversations can be it") != want {
+			t.Errorf("an overall of %s: %q, want a mean over conversations: %t", overall, list, want)
+		}
+	}
+}
+
 // A number that was rounded before it was printed, or counted in another honest way, is
 // possible, and a note says how.
 func TestOtherWaysOfCounting(t *testing.T) {

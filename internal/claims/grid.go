@@ -314,16 +314,16 @@ func (t *Table) whole(g *grid, known Benchmark, own bool) error {
 		}
 	}
 	if o := t.Overall; o != nil {
+		t.Conversations = known.Conversations
 		if len(t.Columns) == 0 {
-			categories := Parts{Name: "categories"}
 			for _, c := range known.Categories {
 				if !c.Optional {
 					sum, faulty = sum+c.Size, faulty+c.Faulty
-					categories.Sizes = append(categories.Sizes, c.Size)
+					t.Categories = append(t.Categories, c.Size)
 				}
 			}
-			if o.Size == 0 || o.Size == sum {
-				t.Hidden = []Parts{categories, {"conversations", known.Conversations}}
+			if o.Size != 0 && o.Size != sum {
+				t.Categories, t.Conversations = nil, nil
 			}
 		}
 		if !own {

@@ -26,10 +26,13 @@ type Table struct {
 	Benchmark string // "" if the table gives its own sizes
 	Columns   []Column
 	Overall   *Column // nil if the table has no overall; its Size is that of the whole
-	Hidden    []Parts // what an overall without parts may be a plain mean of
-	Overlap   bool    // the categories share questions, so they do not add up
-	Rows      []Row
-	Notes     []string // what was left out or assumed while reading
+
+	// The sizes of groups of questions that an overall may be a plain mean of: of categories
+	// that the table does not show, and of conversations.
+	Categories, Conversations []int64
+	Overlap                   bool // the categories share questions, so they do not add up
+	Rows                      []Row
+	Notes                     []string // what was left out or assumed while reading
 
 	sizes []int64 // the size that each row gives for its overall, 0 without one
 }
@@ -41,12 +44,6 @@ type Column struct {
 	Size     int64  // the number of questions; 0 if unknown
 	Faulty   int64  // the number of these with a reference known to be wrong
 	Other    int64  // the number of questions of the category that some others call so; 0 if there is none
-}
-
-// Parts are groups of questions that are known and not shown in the table.
-type Parts struct {
-	Name  string // for example "conversations"
-	Sizes []int64
 }
 
 // A Row is the numbers of one system.
