@@ -151,7 +151,10 @@ func parseCell(text string) (Cell, error) {
 		if m := countPattern.FindStringSubmatch(piece); m != nil && c.Count == nil {
 			right, _ := strconv.ParseInt(m[1], 10, 64) // nine digits
 			of, _ := strconv.ParseInt(m[2], 10, 64)
-			if of == 0 || right > of || of > maxSize {
+			if right > of && of > 0 {
+				return c, fmt.Errorf("there are more right answers than questions: %s of %s", m[1], m[2])
+			}
+			if of == 0 || of > maxSize {
 				return c, fmt.Errorf("%q does not count questions out of 1 to %d", piece, maxSize)
 			}
 			c.Count = &Count{right, of}

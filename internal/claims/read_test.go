@@ -70,7 +70,7 @@ func TestProblems(t *testing.T) {
 		{"a.csv", "s,a,b\nn,10,none\nx,50,50\n", 2, `"none" is not a number of questions`},
 		{"a.csv", "s,\"a\nb\" (n=3)\nx,50\n", 2, `extraneous or missing " in quoted-field`},
 		{"a.csv", "s,a (n=10),A (n=10)\nx,50,50\n", 1, "two columns"},
-		{"a.csv", "s,a (n=10)\nx,11/10\n", 2, `"11/10" does not count`},
+		{"a.csv", "s,a (n=10)\nx,11/10\n", 2, "more right answers than questions: 11 of 10"},
 		{"a.csv", "s,a (n=10)\nx,\n", 1, "no number"},
 		{"a.csv", "", 1, "needs a header"},
 		{"a.yaml", "rows:\n  x: {a: [1]}\n", 2, "a number or a text must stand here"},

@@ -16,7 +16,8 @@ type lack struct {
 	first   *deem.Problem
 	rows    int
 	paths   []string // the columns of the first row, and the members of its objects
-	mapping Mapping  // of the parts whose columns have a similar name in every row
+	others  []string // of the paths those with a text, and without a name that means another part
+	mapping Mapping  // of the parts whose columns have a similar name in every row, or are the only ones left
 }
 
 // lack adds a row without a response.
@@ -47,6 +48,10 @@ func (l *lack) learn(row *Row) {
 		isObject := depth < 3 && v.form == raw && v.Members(func(key string, inner Value) { visit(path+"."+key, inner, depth+1) })
 		if !isObject && len(l.paths) < 100 {
 			l.paths = append(l.paths, path)
+			_, isNumber := v.Float()
+			if name := path[strings.LastIndexByte(path, '.')+1:]; parts[rows.Plain(name)] == "" && !isNumber && (v.form == cell || v.form == raw && v.data[0] == '"') {
+				l.others = append(l.others, path)
+			}
 		}
 	}
 	for _, name := range row.Names() {
@@ -56,11 +61,23 @@ func (l *lack) learn(row *Row) {
 	taken := map[string]bool{}
 	for _, part := range []string{toQuestion, toReferences, toResponse} {
 		path := cmp.Or(l.named(part, taken), l.similar(part, taken))
+		if path == "" && part == toResponse {
+			path = l.only(taken)
+		}
 		if path != "" {
 			l.mapping[part] = path
 			taken[path] = true
 		}
 	}
+}
+
+// only returns the path of the only text that is left, "" if there is none or several.
+func (l *lack) only(taken map[string]bool) string {
+	left := slices.DeleteFunc(slices.Clone(l.others), func(path string) bool { return taken[path] })
+	if len(left) != 1 {
+		return ""
+	}
+	return left[0]
 }
 
 // named returns the path with a name of the part in it, "" if there is none.

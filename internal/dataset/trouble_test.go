@@ -92,6 +92,16 @@ func TestTrouble(t *testing.T) {
 			dataset.Source{},
 			"FILE:1: none of 2 rows has a response (columns here: x, pred_text)", "say which column holds it: --map response=COLUMN",
 		},
+		{
+			"nowhere a response, and one text without a known name", "a.jsonl", `{"id":"a","n":1,"reference":"x","mine":{"final":"x"}}` + "\n" + `{"id":"b","n":2,"reference":"y","mine":{"final":"y"}}`,
+			dataset.Source{},
+			"FILE:1: none of 2 rows has a response (columns here: id, n, reference, mine.final)", "every row has these columns: --map references=reference,response=mine.final",
+		},
+		{
+			"nowhere a response, and two texts without a known name", "a.jsonl", `{"id":"a","mine":"x","yours":"y"}` + "\n" + `{"id":"b","mine":"x","yours":"y"}`,
+			dataset.Source{},
+			"FILE:1: none of 2 rows has a response (columns here: id, mine, yours)", "say which column holds it: --map response=COLUMN",
+		},
 		{"an open object", "a.json", "{\"data\": [\n{\"response\":\"r\"}", dataset.Source{}, "FILE:2: not JSON: the text ends where a comma or the end of the list should be (byte 17 of the line)", ""},
 
 		// Tables.
