@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"deem"
@@ -28,12 +29,39 @@ type Parts struct {
 	Embedder rule.Embedder         // for the rule that compares meanings
 	Labels   map[string]deem.Judge // label files by the name of their judge
 
-	// Around, if set, wraps every member.
-	Around func(deem.Judge) deem.Judge
-
 	// Instead, if set, returns a replacement for the i-th member of a panel or a
-	// cascade that cannot be built.
+	// cascade that cannot be built. Members are then checked: see [checkedMember].
 	Instead func(of judge.Spec, i int) deem.Judge
+
+	made map[string]judge.Readable // protocols that were built already, by protocolKey
+}
+
+// keep adds the protocols of other parts.
+func (p *Parts) keep(others Parts) {
+	if p.made == nil {
+		p.made = map[string]judge.Readable{}
+	}
+	maps.Copy(p.made, others.made)
+}
+
+// protocolKey identifies a protocol, whatever model it asks.
+func protocolKey(s judge.Spec) string {
+	s.Model, s.Settings = "", ""
+	key, err := deem.Hash(s)
+	if err != nil {
+		panic(fmt.Sprintf("catalog: %v", err)) // A spec is JSON.
+	}
+	return key
+}
+
+// protocol returns the protocol of a judge, which is built once.
+func (p Parts) protocol(s judge.Spec) (judge.Readable, error) {
+	if len(p.made) > 0 {
+		if protocol, ok := p.made[protocolKey(s)]; ok {
+			return protocol, nil
+		}
+	}
+	return protocolOf(s)
 }
 
 // Build builds the judge of a spec. All judges are built by it.
@@ -61,7 +89,7 @@ func (p Parts) build(s judge.Spec, depth int) (deem.Judge, error) {
 	}
 	switch s.Kind {
 	case judge.KindModel:
-		protocol, err := protocolOf(s)
+		protocol, err := p.protocol(s)
 		if err != nil {
 			return nil, err
 		}
@@ -116,8 +144,8 @@ func (p Parts) compose(s judge.Spec, depth int) (deem.Judge, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.Around != nil && j != cascade.People() { // a cascade checks for it
-			j = p.Around(j)
+		if p.Instead != nil && j != cascade.People() { // a cascade checks for it
+			j = checkedMember{j}
 		}
 		members[i] = j
 	}

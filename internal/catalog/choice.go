@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path"
@@ -26,7 +27,7 @@ import (
 )
 
 // A Choice is a judge that was chosen by name. Its spec has no models, unless they were
-// named, until [Choice.WithModels] opens them.
+// named, until [Choice.WithModels] adds them.
 type Choice struct {
 	Spec    judge.Spec
 	As      string          // as named by the user
@@ -220,7 +221,14 @@ func Declared(d *judge.Declaration, reading string) (Choice, error) {
 	if err != nil {
 		return Choice{}, usage.Mark(err)
 	}
-	return Choice{Spec: p.Spec(), As: d.Name}, nil
+	c := made(p)
+	c.As = d.Name
+	return c, nil
+}
+
+// made returns the choice of a protocol.
+func made(p judge.Readable) Choice {
+	return Choice{Spec: p.Spec(), parts: Parts{made: map[string]judge.Readable{protocolKey(p.Spec()): p}}}
 }
 
 // ProgramName returns the short name of a judge that is a program (command:./grade.py) or a
@@ -265,10 +273,11 @@ func ChooseBenchmark(b benchmark.Benchmark, name string, o JudgeOptions) (Choice
 	case j.Rule != nil:
 		return Choice{Spec: judge.SpecOf(j.Rule)}, nil
 	case j.Votes > 1:
-		members := []judge.Member{{Judge: j.Protocol.Spec()}}
-		return Choice{Spec: judge.Spec{Kind: judge.KindRepeat, Name: name, Times: j.Votes, Rule: "mean", Members: members}}, nil
+		c := made(j.Protocol)
+		c.Spec = judge.Spec{Kind: judge.KindRepeat, Name: name, Times: j.Votes, Rule: "mean", Members: []judge.Member{{Judge: c.Spec}}}
+		return c, nil
 	}
-	return Choice{Spec: j.Protocol.Spec()}, nil
+	return made(j.Protocol), nil
 }
 
 // chooseRule returns the choice of a rule. It rejects options that only apply to a judge
@@ -301,9 +310,12 @@ func (o JudgeOptions) chooseRule(r deem.Judge, parts Parts, several bool) (Choic
 // Answered returns a judge that has each item answered by a reader with the named model, and
 // the answer judged by c. The zero Choice leaves the answers unjudged.
 func (c Choice) Answered(by *reader.Declaration, model string) Choice {
-	spec := by.Protocol().Spec()
+	p := by.Protocol()
+	spec := p.Spec()
 	spec.Model = model
 	whole := c
+	whole.parts.made = maps.Clone(c.parts.made)
+	whole.parts.keep(made(p).parts)
 	whole.Spec = judge.Spec{Kind: judge.KindAnswer, Name: cmp.Or(c.Spec.Name, spec.Name), Members: []judge.Member{{Judge: spec}}}
 	if c.Spec.Name != "" {
 		whole.Spec.Members = append(whole.Spec.Members, judge.Member{Judge: c.Spec})
@@ -362,7 +374,7 @@ func (c Choice) try(ctx context.Context, s judge.Spec, it deem.Item) error {
 		}
 		return last
 	case s.Kind == judge.KindModel:
-		p, err := protocolOf(s)
+		p, err := c.parts.protocol(s)
 		if err == nil {
 			_, err = p.Request(it)
 		}
@@ -377,47 +389,55 @@ func (c Choice) try(ctx context.Context, s judge.Spec, it deem.Item) error {
 	return err
 }
 
-// WithModels opens the models of a judge and its members. The function open is given the
-// name of the judge, and the model that it names, if any.
-func (c Choice) WithModels(open func(judge, own string) (deem.Model, error)) (Choice, error) {
+// WithModels returns the judge with a model for each of its [Choice.Leaves], in their order.
+func (c Choice) WithModels(models []deem.Model) Choice {
 	c.wires = map[wireKey]deem.Model{}
-	var err error
-	c.Spec, err = c.Spec.Map(func(leaf judge.Spec) (judge.Spec, error) {
-		if leaf.Kind != judge.KindModel {
-			return leaf, nil
+	c.Spec, _ = c.Spec.Map(func(leaf judge.Spec) (judge.Spec, error) {
+		if leaf.Kind == judge.KindModel {
+			wire := models[0]
+			models = models[1:]
+			leaf.Model, leaf.Settings = wire.Name(), deem.SettingsOf(wire)
+			c.wires[wireKey{leaf.Model, leaf.Settings}] = wire
 		}
-		wire, err := open(leaf.Name, leaf.Model)
-		if err != nil {
-			return leaf, err
-		}
-		leaf.Model, leaf.Settings = wire.Name(), deem.SettingsOf(wire)
-		c.wires[wireKey{leaf.Model, leaf.Settings}] = wire
 		return leaf, nil
 	})
-	return c, err
+	return c
 }
 
-// Assemble builds the judge, with its models wrapped by decorate. Members with the same
-// model share it and its limits.
-func (c Choice) Assemble(decorate func(wire deem.Model) deem.Model) (deem.Judge, error) {
-	parts := c.parts
-	parts.Model = func(name, settings string) (deem.Model, error) {
-		return decorate(c.wires[wireKey{name, settings}]), nil
+// Wires returns the models of the judge. Members with the same model share it and its
+// limits.
+func (c Choice) Wires() []deem.Model {
+	var list []deem.Model
+	seen := map[wireKey]bool{}
+	for _, l := range c.Leaves() {
+		if key := (wireKey{l.Spec.Model, l.Spec.Settings}); !seen[key] {
+			seen[key] = true
+			list = append(list, l.Wire)
+		}
 	}
+	return list
+}
+
+// Build builds the judge, with a decorated model for each of [Choice.Wires], in their order.
+func (c Choice) Build(models []deem.Model) (deem.Judge, error) {
+	decorated := map[wireKey]deem.Model{}
+	for i, wire := range c.Wires() {
+		decorated[wireKey{wire.Name(), deem.SettingsOf(wire)}] = models[i]
+	}
+	parts := c.parts
+	parts.Model = func(name, settings string) (deem.Model, error) { return decorated[wireKey{name, settings}], nil }
 	return Build(c.Spec, parts)
 }
 
-// Judge builds the judge with unwrapped models.
-func (c Choice) Judge() (deem.Judge, error) {
-	return c.Assemble(func(wire deem.Model) deem.Model { return wire })
-}
+// Judge builds the judge with its models as they are.
+func (c Choice) Judge() (deem.Judge, error) { return c.Build(c.Wires()) }
 
 // A Leaf is a judge inside a composed one that uses a model, with the number of times it is
 // asked per item.
 type Leaf struct {
 	Choice
 	Protocol judge.Readable
-	Wire     deem.Model
+	Wire     deem.Model // nil until the models are open
 	Times    int
 	AtMost   bool // it is not asked about every item
 }
@@ -427,7 +447,7 @@ func (c Choice) Leaves() []Leaf { return c.leaves(c.Spec) }
 
 func (c Choice) leaves(s judge.Spec) []Leaf {
 	if s.Kind == judge.KindModel {
-		p, err := protocolOf(s)
+		p, err := c.parts.protocol(s)
 		if err != nil {
 			panic(fmt.Sprintf("catalog: %v", err)) // It was chosen, so there is one.
 		}

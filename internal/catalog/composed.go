@@ -81,6 +81,7 @@ func compositeOf(d *Composition, o JudgeOptions, depth int) (Choice, error) {
 		}
 		c.Spec.Members = append(c.Spec.Members, member)
 		maps.Copy(c.parts.Labels, chosen.parts.Labels)
+		c.parts.keep(chosen.parts)
 		if c.Promise != nil && m.Fitted != nil {
 			c.Promise.Stages[member.Name] = *m.Fitted
 		}

@@ -51,8 +51,8 @@ func Restore(_ bundle.Run, j bundle.Judge, model func(name, settings string) dee
 func composedAgain(kept store.JudgeSpec, s judge.Spec, model func(name, settings string) deem.Model, record func(context.Context) (deem.Record, bool)) (bundle.Again, error) {
 	taken := &takenMembers{record: record}
 	j, err := Build(s, Parts{
-		Around: func(j deem.Judge) deem.Judge { return careful{j} }, Instead: taken.take,
-		Model: func(name, settings string) (deem.Model, error) { return model(name, settings), nil },
+		Instead: taken.take,
+		Model:   func(name, settings string) (deem.Model, error) { return model(name, settings), nil },
 	})
 	if err != nil {
 		return bundle.Again{}, fmt.Errorf("%s is a %s, and %w", kept.Name, s.Kind, err)
@@ -138,15 +138,15 @@ func (j *takenJudge) Judge(ctx context.Context, _ deem.Item) (deem.Verdict, erro
 	return j.said(rec)
 }
 
-// A careful judge converts a panic into an error. A judge from a file is untrusted, and the
+// A checkedMember judge converts a panic into an error. A judge from a file is untrusted, and the
 // members of a panel run in their own goroutines.
-type careful struct{ inside deem.Judge }
+type checkedMember struct{ inside deem.Judge }
 
-func (j careful) Name() string { return j.inside.Name() }
+func (j checkedMember) Name() string { return j.inside.Name() }
 
-func (j careful) Identity() any { return judge.SpecOf(j.inside) }
+func (j checkedMember) Identity() any { return judge.SpecOf(j.inside) }
 
-func (j careful) Judge(ctx context.Context, it deem.Item) (v deem.Verdict, err error) {
+func (j checkedMember) Judge(ctx context.Context, it deem.Item) (v deem.Verdict, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%s panics over this record: %v", j.Name(), p)

@@ -16,7 +16,7 @@ func TestMemberPanics(t *testing.T) {
 	t.Parallel()
 	record := func(context.Context) (deem.Record, bool) { panic("oh") }
 	bad := &takenJudge{name: "bad", record: record}
-	p, err := panel.New([]panel.Member{{Name: "match", Judge: careful{match.New()}}, {Name: "bad", Judge: careful{bad}}}, panel.Options{})
+	p, err := panel.New([]panel.Member{{Name: "match", Judge: checkedMember{match.New()}}, {Name: "bad", Judge: checkedMember{bad}}}, panel.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,16 +31,15 @@ func kept(t testing.TB, name string, o catalog.JudgeOptions) (deem.Judge, store.
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err = c.WithModels(func(_, own string) (deem.Model, error) {
-		if own == "" {
-			own = "fake:one"
+	var models []deem.Model
+	for _, l := range c.Leaves() {
+		m, err := yes(cmp.Or(l.Spec.Model, "fake:one"), "")
+		if err != nil {
+			t.Fatal(err)
 		}
-		return yes(own, "")
-	})
-	if err != nil {
-		t.Fatal(err)
+		models = append(models, m)
 	}
-	j, err := c.Judge()
+	j, err := c.WithModels(models).Judge()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,11 +21,7 @@ func TestVendorVotes(t *testing.T) {
 	m := fake.Func("votes", func(context.Context, deem.Request) (deem.Reply, error) {
 		return deem.Reply{Stop: deem.StopEnd, Text: fmt.Sprintf(`{"label": %q}`, []string{"CORRECT", "WRONG", "CORRECT"}[asked.Add(1)%3])}, nil
 	})
-	c, err = c.WithModels(func(string, string) (deem.Model, error) { return m, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := c.Judge()
+	j, err := c.WithModels([]deem.Model{m}).Judge()
 	if err != nil {
 		t.Fatal(err)
 	}

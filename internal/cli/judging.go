@@ -192,11 +192,13 @@ func (a *app) announce(r *run.Run, o runOptions) {
 // conduct judges the items of a run that has begun, and returns the live findings, or nil
 // if they must be read from the store.
 func (a *app) conduct(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) (*reports.Reporter, error) {
+	leaf, _ := g.Single()
+	want := reports.Options{MaxUnjudged: o.maxUnjudged, Protocol: leaf.Protocol}
 	var live *reports.Reporter
 	var err error
 	if o.until != "" {
 		// The report decides when the run stops, so it begins with the records so far.
-		if live, err = reports.NewReporter(ctx, r.Run, reports.Options{MaxUnjudged: o.maxUnjudged}); err != nil {
+		if live, err = reports.NewReporter(ctx, r.Run, want); err != nil {
 			return nil, err
 		}
 		for rec, err := range r.Setup.Store.Records(ctx, r.ID, store.Query{WithCalls: true}) {
@@ -225,7 +227,7 @@ func (a *app) conduct(ctx context.Context, r *run.Run, g catalog.Choice, data it
 		return nil, err
 	}
 	if live == nil {
-		if live, err = reports.NewLiveReporter(ctx, r.Run, o.maxUnjudged); err != nil {
+		if live, err = reports.NewLiveReporter(ctx, r.Run, want); err != nil {
 			return nil, err
 		}
 	}

@@ -448,35 +448,22 @@ func (a *app) withModels(choices []catalog.Choice, o runOptions) ([]catalog.Choi
 		if o.batch.on && c.Spec.Composed() && c.Spec.Asks() {
 			return nil, usage.Errorf("--batch goes with a judge that asks one model, and %s is made of several judges", c.Name())
 		}
-		j, err := c.WithModels(func(judge, own string) (deem.Model, error) {
-			used = used || own == ""
-			at := o.model // unless the judge names one of its own
-			if own != "" {
-				at = at.Elsewhere(own)
-			}
-			if at.Name == "" || at.Name == offline {
-				return nil, usage.Mark(deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", judge), "add --model openai:gpt-4o-mini, or judge offline with --judge match"))
-			}
-			at.Programs, at.Parallel, at.Log = true, o.Concurrency, a.telemetry.Program
-			m, err := a.env.Open(at)
+		var models []deem.Model
+		for _, l := range c.Leaves() {
+			used = used || l.Spec.Model == ""
+			m, err := a.modelOf(l, o)
 			if err != nil {
-				return nil, err
+				return nil, usage.Mark(err)
 			}
-			err = o.Affordable(m.Name(), model.TierOf(m))
-			if _, ok := m.(wire.Batcher); o.batch.on && !ok {
-				err = errors.Join(err, deem.WithHint(fmt.Errorf("%s takes no batches", m.Name()), "leave --batch out; openai:... and anthropic:... have batches"))
-			}
-			return m, err
-		})
-		if err == nil {
-			// Whether the parts fit together is known only with the models.
-			_, err = j.Judge()
+			models = append(models, m)
 		}
-		if err != nil {
+		c = c.WithModels(models)
+		// Whether the parts fit together is known only with the models.
+		if _, err := c.Judge(); err != nil {
 			return nil, usage.Mark(err)
 		}
 		asked = asked || c.Spec.Asks()
-		judgings = append(judgings, j)
+		judgings = append(judgings, c)
 	}
 	if o.batch.on && !asked {
 		return nil, usage.Errorf("%s is a rule and asks nobody; --batch says nothing to it", choices[0].Name())
@@ -488,4 +475,25 @@ func (a *app) withModels(choices []catalog.Choice, o runOptions) ([]catalog.Choi
 		return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", choices[0].Name()), "leave --model out, or choose a judge that asks one: --judge grade"))
 	}
 	return judgings, nil
+}
+
+// modelOf opens the model of a judge: the one that it names, or that of the options.
+func (a *app) modelOf(l catalog.Leaf, o runOptions) (deem.Model, error) {
+	at := o.model
+	if own := l.Spec.Model; own != "" {
+		at = at.Elsewhere(own)
+	}
+	if at.Name == "" || at.Name == offline {
+		return nil, deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", l.Name()), "add --model openai:gpt-4o-mini, or judge offline with --judge match")
+	}
+	at.Programs, at.Parallel, at.Log = true, o.Concurrency, a.telemetry.Program
+	m, err := a.env.Open(at)
+	if err != nil {
+		return nil, err
+	}
+	err = o.Affordable(m.Name(), model.TierOf(m))
+	if _, ok := m.(wire.Batcher); o.batch.on && !ok {
+		err = errors.Join(err, deem.WithHint(fmt.Errorf("%s takes no batches", m.Name()), "leave --batch out; openai:... and anthropic:... have batches"))
+	}
+	return m, err
 }

@@ -31,6 +31,7 @@ type Options struct {
 	MaxUnjudged float64           // the share of unjudged items above which the score is withheld
 	Bootstrap   *report.Bootstrap // nil means intervals from formulas
 	Redacted    bool              // the texts of the items were removed
+	Protocol    judge.Readable    // of the run's judge, if it was built already
 }
 
 // A Reporter makes the report of a run from its records. It parses every reply again under
@@ -53,9 +54,12 @@ type Reporter struct {
 func NewReporter(ctx context.Context, run store.Run, want Options) (*Reporter, error) {
 	h := Head(run, want.MaxUnjudged)
 	h.Bootstrap = want.Bootstrap
-	p, err := Protocol(run)
-	if err != nil {
-		return nil, err
+	p := want.Protocol
+	if p == nil {
+		var err error
+		if p, err = Protocol(run); err != nil {
+			return nil, err
+		}
 	}
 	b, set, err := Benchmark(run)
 	if err != nil {
@@ -127,11 +131,11 @@ func (r *Reporter) add(rec deem.Record) {
 // records as they arrive, so that they need not be read from the store at the end. It
 // returns nil if the report must be read from the store, because earlier records or the
 // order of the records matter.
-func NewLiveReporter(ctx context.Context, run store.Run, maxUnjudged float64) (*Reporter, error) {
+func NewLiveReporter(ctx context.Context, run store.Run, want Options) (*Reporter, error) {
 	if run.Records > 0 {
 		return nil, nil
 	}
-	r, err := NewReporter(ctx, run, Options{MaxUnjudged: maxUnjudged})
+	r, err := NewReporter(ctx, run, want)
 	if err != nil || r.Published != nil {
 		return nil, err
 	}

@@ -86,8 +86,8 @@ func (o Options) Affordable(name, tier string) error {
 
 // A Choice is a judge that was chosen, with its models open.
 type Choice interface {
-	// Assemble builds the judge, with each of its models wrapped by decorate.
-	Assemble(decorate func(wire deem.Model) deem.Model) (deem.Judge, error)
+	Wires() []deem.Model                           // its models
+	Build(models []deem.Model) (deem.Judge, error) // with a decorated model for each of Wires
 	Models() (names, endpoints string)
 	Asks() bool // whether it uses a model
 }
@@ -131,8 +131,7 @@ func New(s Setup) (*Run, error) {
 	r := &Run{Setup: s}
 	var asked []deem.Model
 	var unpriced error
-	var err error
-	r.Judge, err = s.Choice.Assemble(func(wire deem.Model) deem.Model {
+	for _, wire := range s.Choice.Wires() {
 		unpriced = errors.Join(unpriced, s.Options.Affordable(wire.Name(), model.TierOf(wire)))
 		if _, shared := wire.(telemetry.Limit); !shared {
 			r.models = append(r.models, wire)
@@ -145,10 +144,10 @@ func New(s Setup) (*Run, error) {
 			m = s.Around(m)
 		}
 		asked = append(asked, s.Telemetry.Model(m))
-		return asked[len(asked)-1]
-	})
+	}
+	err := unpriced
 	if err == nil {
-		err = unpriced
+		r.Judge, err = s.Choice.Build(asked)
 	}
 	if err == nil {
 		r.Spec, err = Spec(s.Choice, r.Judge, s.Dataset, s.Options.Trials)

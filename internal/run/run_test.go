@@ -16,7 +16,8 @@ import (
 // A rule is a choice without a model.
 type rule struct{ deem.Judge }
 
-func (c rule) Assemble(func(deem.Model) deem.Model) (deem.Judge, error) { return c.Judge, nil }
+func (c rule) Wires() []deem.Model                     { return nil }
+func (c rule) Build([]deem.Model) (deem.Judge, error) { return c.Judge, nil }
 func (rule) Models() (names, endpoints string)                          { return "", "" }
 func (rule) Asks() bool                                                 { return false }
 

@@ -111,15 +111,18 @@ func (s *Server) judging(sub submission) (catalog.Choice, error) {
 	if err != nil {
 		return c, err
 	}
-	asks := false
-	g, err := c.WithModels(func(judge, own string) (deem.Model, error) {
-		asks = true
-		return s.models.open(judge, cmp.Or(own, sub.Model))
-	})
-	if err == nil && !asks && sub.Model != "" {
-		err = usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", c.Name()), "leave model out, or choose a judge that asks a model, such as grade"))
+	var models []deem.Model
+	for _, l := range c.Leaves() {
+		m, err := s.models.open(l.Name(), cmp.Or(l.Spec.Model, sub.Model))
+		if err != nil {
+			return c, err
+		}
+		models = append(models, m)
 	}
-	return g, err
+	if len(models) == 0 && sub.Model != "" {
+		return c, usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", c.Name()), "leave model out, or choose a judge that asks a model, such as grade"))
+	}
+	return c.WithModels(models), nil
 }
 
 // choice returns the judge of a submission. It accepts only declarations and names of known
