@@ -18,6 +18,7 @@ import (
 	"deem/internal/published"
 	"deem/internal/reports"
 	"deem/internal/reports/sensitivity"
+	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/judge"
@@ -147,28 +148,16 @@ func (s *study) keep(ctx context.Context, sys *studySystem) (store.Run, error) {
 	if err != nil {
 		return store.Run{}, err
 	}
-	run, resumed, err := s.store.Begin(ctx, spec, s.o.run.Fresh)
-	if err != nil {
-		return run, err
+	kept, had, err := run.Record(ctx, s.store, spec, set.Records(), s.o.run.Fresh)
+	switch {
+	case err != nil:
+		return kept, err
+	case had:
+		s.app.say("run %s holds what %s recorded", kept.ID, sys.name)
+	default:
+		s.app.say("run %s: %s of %s recorded by %s", kept.ID, words.Count(set.Len(), "item"), sys.name, spec.Judge.Name)
 	}
-	if resumed && run.State == store.Done {
-		s.app.say("run %s holds what %s recorded", run.ID, sys.name)
-		return run, s.store.Release(run.ID)
-	}
-	w := store.NewWriter(s.store, run.ID, store.WriterOptions{})
-	for rec := range set.Records() {
-		if err = w.Put(ctx, rec); err != nil {
-			break
-		}
-	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		return run, errors.Join(err, s.store.Release(run.ID))
-	}
-	if err := s.store.Finish(ctx, run.ID); err != nil {
-		return run, err
-	}
-	s.app.say("run %s: %s of %s recorded by %s", run.ID, words.Count(set.Len(), "item"), sys.name, spec.Judge.Name)
-	return s.store.Run(ctx, run.ID)
+	return kept, nil
 }
 
 // majority returns the verdict of the recorded judge on each item: a single verdict, or the

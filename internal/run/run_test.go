@@ -16,10 +16,10 @@ import (
 // A rule is a choice without a model.
 type rule struct{ deem.Judge }
 
-func (c rule) Wires() []deem.Model                     { return nil }
+func (c rule) Wires() []deem.Model                    { return nil }
 func (c rule) Build([]deem.Model) (deem.Judge, error) { return c.Judge, nil }
-func (rule) Models() (names, endpoints string)                          { return "", "" }
-func (rule) Asks() bool                                                 { return false }
+func (rule) Models() (names, endpoints string)        { return "", "" }
+func (rule) Asks() bool                               { return false }
 
 // match returns a run of a rule over five items that has not begun.
 func match(t *testing.T, st store.Store, edit func(*run.Setup)) *run.Run {
@@ -142,5 +142,38 @@ func TestDone(t *testing.T) {
 				t.Errorf("with retry %v, done of %s = %v, %v, want %v", retry, id, got, err, want)
 			}
 		}
+	}
+}
+
+// TestRecord stores verdicts twice: the second time the store has them already.
+func TestRecord(t *testing.T) {
+	st := open(t)
+	spec := store.Spec{
+		Judge:   store.JudgeSpec{Name: "people", Hash: "h", Rule: true},
+		Dataset: store.DatasetSpec{Names: []string{"two"}, Hash: "two", Items: 2}, Trials: 1,
+	}
+	records := func(yield func(deem.Record) bool) {
+		for i, id := range []string{"a", "b"} {
+			it := deem.Item{ID: id, Response: "x"}
+			if !yield(deem.Record{Item: it, Position: i, Judge: "people", Verdict: &deem.Verdict{Label: "yes", Score: 1}}) {
+				return
+			}
+		}
+	}
+	first, had, err := run.Record(t.Context(), st, spec, records, false)
+	if err != nil || had || first.State != store.Done || first.Records != 2 {
+		t.Fatalf("run %+v, had %v, %v", first, had, err)
+	}
+	again, had, err := run.Record(t.Context(), st, spec, records, false)
+	if err != nil || !had || again.ID != first.ID {
+		t.Errorf("the second time: run %s, had %v, %v; want run %s", again.ID, had, err, first.ID)
+	}
+	broken := func(yield func(deem.Record) bool) { yield(deem.Record{}) }
+	spec.Dataset.Hash = "other"
+	if _, _, err := run.Record(t.Context(), st, spec, broken, false); err == nil {
+		t.Error("a record without an item is no error")
+	}
+	if _, _, err := run.Record(t.Context(), st, spec, records, false); err != nil {
+		t.Errorf("the run cannot be filled after an error: %v", err)
 	}
 }
