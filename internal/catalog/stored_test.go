@@ -1,10 +1,10 @@
 package catalog_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
-	"cmp"
 	"slices"
 	"strings"
 	"testing"
