@@ -75,7 +75,7 @@ func withBinary(m *testing.M) int {
 // pages returns the documents whose commands are run.
 func pages(t *testing.T) []string {
 	t.Helper()
-	names := []string{"README.md", "CONTRIBUTING.md"}
+	names := []string{"README.md", "CONTRIBUTING.md", "AGENTS.md"}
 	for _, folder := range []string{"docs", "examples"} {
 		err := fs.WalkDir(os.DirFS(root), folder, func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && strings.HasSuffix(name, ".md") {
