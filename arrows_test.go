@@ -123,6 +123,7 @@ var libraries = []library{
 	{"github.com/pressly/goose/v3", []string{"internal/store/postgres"}, "only one package runs migrations"},
 	{"github.com/spf13/cobra", []string{"internal/cli"}, "only the command has a command line"},
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "only the command has a command line"},
+	{"github.com/itchyny/gojq", []string{"internal/cli"}, "only a command has --jq"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
 	{"go.yaml.in/yaml/v3", []string{"judge", "reader", "internal/benchmark", "internal/catalog", "internal/vendors", "internal/labels", "internal/claims", "internal/manual", "internal/server/api", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is for files that people write by hand: judges, readers, settings, providers, labels, tables of claims, and prompts in other repositories; items are never YAML"},

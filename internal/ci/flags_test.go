@@ -56,7 +56,7 @@ func flagsOf(words []string) (flags []string, known bool) {
 // commandNames returns the commands that "deem --help" names.
 func commandNames() []string {
 	text, _ := help()
-	names := []string{"help"} // which is not listed
+	names := []string{"help", "version", "completion"} // which are not listed
 	for _, m := range namedCommand.FindAllStringSubmatch(text, -1) {
 		names = append(names, m[1])
 	}
@@ -92,8 +92,8 @@ func problems(words []string) []string {
 			list = append(list, "there is no flag "+flag)
 		}
 	}
-	takesBenchmark := slices.Contains([]string{"run", "plan", "lock", "probe"}, words[0])
-	if takesBenchmark && len(words) > 1 && !strings.HasPrefix(words[1], "-") && !slices.Contains(benchmarks(), words[1]) {
+	takesBenchmark := slices.Contains([]string{"run", "plan", "probe"}, words[0])
+	if takesBenchmark && len(words) > 1 && words[1] != "lock" && !strings.HasPrefix(words[1], "-") && !slices.Contains(benchmarks(), words[1]) {
 		list = append(list, "there is no benchmark "+words[1])
 	}
 	return list
@@ -122,8 +122,8 @@ func TestProblems(t *testing.T) {
 		"run --dta x":                          "there is no flag --dta",
 		"rum --data x":                         "there is no command rum",
 		"run longmem --data x":                 "there is no benchmark longmem",
-		"labels import x --by anna":            "",
-		"labels import x --bye anna":           "there is no flag --bye",
+		"label import x --by anna":            "",
+		"label import x --bye anna":           "there is no flag --bye",
 		"report last -z":                       "there is no flag -z",
 		"--help":                               "",
 	} {
@@ -159,7 +159,11 @@ func TestBookHasFlags(t *testing.T) {
 func allCommands() (list [][]string) {
 	for _, command := range commandNames() {
 		list = append(list, []string{command})
-		for _, below := range []string{"import", "list", "fit", "check"} {
+		whole, _ := help(command)
+		_, subcommands, _ := strings.Cut(whole, "\nSUBCOMMANDS\n")
+		subcommands, _, _ = strings.Cut(subcommands, "\n\n")
+		for _, m := range namedCommand.FindAllStringSubmatch(subcommands, -1) {
+			below := m[1]
 			if text, ok := help(command, below); ok && strings.HasPrefix(text, "deem "+command+" "+below) {
 				list = append(list, []string{command, below})
 			}

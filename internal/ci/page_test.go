@@ -68,14 +68,14 @@ func TestCommands(t *testing.T) {
 	got := Commands("# first\n" +
 		"deem run --gate 'overall.lo >= 65%' # why\n" +
 		"KEY=a DEEM_DB=x deem report | head -3 && deem show \"m 1\" -o a#b\n" +
-		"deem lock --data x \\\n  --judge y\n" +
+		"deem plan lock --data x \\\n  --judge y\n" +
 		"curl -d '{\n \"a\": 1}' x; cd y\n")
 	want := [][]string{
 		{"deem", "run", "--gate", "overall.lo >= 65%"},
 		{"deem", "report"},
 		{"head", "-3"},
 		{"deem", "show", "m 1", "-o", "a#b"},
-		{"deem", "lock", "--data", "x", "--judge", "y"},
+		{"deem", "plan", "lock", "--data", "x", "--judge", "y"},
 		{"curl", "-d", "{\n \"a\": 1}", "x"},
 		{"cd", "y"},
 	}

@@ -26,7 +26,7 @@ same items: how often they agree, which errors the judge makes, and what the sco
 be if people had judged everything. -v prints all measures.
 
   deem agree RUN LABELS...   human labels from CSV, JSONL, JSON, Parquet or YAML files
-  deem agree RUN             human labels from the database (deem label, deem labels
+  deem agree RUN             human labels from the database (deem label, deem label
                              import, or the labelling page)
   deem agree RUN RUN         the second judge counts as the truth
   deem agree RUN RUN... LABELS   several judges: each alone, and what they are worth together
@@ -255,7 +255,7 @@ func noRunOrFile(name string, err error) error {
 func (a *app) showAgreement(ctx context.Context, t *truths, ag agree.Agreement) error {
 	var err error
 	if a.json {
-		err = ag.JSON(a.out)
+		err = writeJSON(a.out, ag)
 	} else {
 		err = a.document(ag.Document())
 	}

@@ -17,7 +17,7 @@ items, and NEW a run of the new judge over a random sample of the same items:
 
   deem run --data answers.jsonl --judge universal --model openai:gpt-4o-mini
   deem run --data answers.jsonl --judge universal --model openai:gpt-5-mini --sample 200
-  deem bridge last~1 last
+  deem compare bridge last~1 last
 
 The command estimates what the new judge would say of all items, from its verdicts on the
 sample and the old judge's verdicts on all (prediction-powered inference). The estimate is
@@ -35,7 +35,7 @@ func (a *app) bridgeCommand() *cobra.Command {
 	calls := 0
 	cmd := &cobra.Command{
 		Use: "bridge OLD NEW [flags]", Short: "carry scores over to a new judge", Long: bridgeHelp,
-		Example: "  deem bridge last~1 last\n  deem bridge last~1 last --calls 400",
+		Example: "  deem compare bridge last~1 last\n  deem compare bridge last~1 last --calls 400",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.bridge(cmd.Context(), args, calls) },
 	}
 	cmd.Flags().Var(countFlag(&calls), "calls", "print how wide the interval would be with `n` verdicts of the new judge")
@@ -45,7 +45,7 @@ func (a *app) bridgeCommand() *cobra.Command {
 // bridge prints what two judges would say of all items of their runs.
 func (a *app) bridge(ctx context.Context, args []string, calls int) error {
 	if len(args) != 2 {
-		return usage.Mark(deem.WithHint(errors.New("deem bridge needs a run of the old judge and one of the new"), "deem bridge last~1 last"))
+		return usage.Mark(deem.WithHint(errors.New("deem compare bridge needs a run of the old judge and one of the new"), "deem compare bridge last~1 last"))
 	}
 	st, err := a.readRuns(ctx, args...)
 	if err != nil {

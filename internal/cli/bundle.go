@@ -338,14 +338,14 @@ file is overwritten.
 EXIT STATUS
   0 made   1 error   2 wrong usage, or a file exists`
 
-func (a *app) keygenCommand() *cobra.Command {
+func (a *app) exportKeygen() *cobra.Command {
 	return &cobra.Command{
 		Use: "keygen NAME", Short: "make keys to sign run files", Long: keygenHelp,
-		Example:     "  deem keygen lab\n  deem export last -o run.deem --sign lab.key\n  deem verify run.deem --signer lab.pub",
+		Example:     "  deem export keygen lab\n  deem export last -o run.deem --sign lab.key\n  deem verify run.deem --signer lab.pub",
 		Annotations: map[string]string{noConfig: "yes"},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage.Mark(deem.WithHint(fmt.Errorf("deem keygen needs one name, not %s", words.Count(len(args), "argument")), "deem keygen lab"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem export keygen needs one name, not %s", words.Count(len(args), "argument")), "deem export keygen lab"))
 			}
 			private, public, err := generateKey()
 			if err != nil {
@@ -395,7 +395,7 @@ func generateKey() (private, public []byte, err error) {
 	return private, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: pubDER}), nil
 }
 
-const keyAdvice = "deem keygen makes a pair of keys; so does openssl genpkey -algorithm ed25519"
+const keyAdvice = "deem export keygen makes a pair of keys; so does openssl genpkey -algorithm ed25519"
 
 // parsePrivateKey parses the contents of a private key file.
 func parsePrivateKey(text []byte) (ed25519.PrivateKey, error) {

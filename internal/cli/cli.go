@@ -108,9 +108,10 @@ func Main(args []string, in io.Reader, out, errw io.Writer) int {
 		}
 	}
 	a.out = &screen{w: out, harmless: isTerminal(out), json: &a.json}
-	a.err = &screen{w: errw, harmless: true, json: &a.json}
+	errs := &screen{w: errw, harmless: true, json: &a.json}
+	a.err = errs
 	root := a.root()
-	root.SetArgs(a.args)
+	root.SetArgs(joinFields(a.args))
 	root.SetIn(in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -130,7 +131,7 @@ func Main(args []string, in io.Reader, out, errw io.Writer) int {
 	case a.stream:
 		a.emit(event{Event: "error", Error: err.Error(), Hint: deem.HintOf(err), Exit: exitCode(err), Problem: problems})
 	case a.json:
-		_ = writeJSON(a.err, struct {
+		_ = writeJSON(errs, struct {
 			Error    string         `json:"error"`
 			Hint     string         `json:"hint,omitempty"`
 			Problems []deem.Problem `json:"problems,omitempty"`
@@ -158,6 +159,7 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			a.json = a.json || a.out.query != nil
 			if err := a.prepare(cmd); err != nil {
 				return err
 			}
@@ -172,7 +174,7 @@ func (a *app) root() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 	}
 	flags := root.PersistentFlags()
-	flags.BoolVar(&a.json, "json", false, "write JSON, errors included")
+	a.jsonFlags(flags)
 	flags.StringVar(&a.config, "config", "", "read settings from this `file` (default deem.yaml if there is one)")
 	flags.StringVar(&a.db, "db", defaultDB, "keep runs in this `database`, a file or postgres://user@host/database; also DEEM_DB")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -181,7 +183,7 @@ func (a *app) root() *cobra.Command {
 		return usage.Mark(flagError(cmd, err))
 	})
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help(a.out, cmd, a.helpAll) })
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.CompletionOptions = cobra.CompletionOptions{HiddenDefaultCmd: true, DisableNoDescFlag: true}
 	add := func(title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: title, Title: title})
 		for _, cmd := range commands {
@@ -191,12 +193,11 @@ func (a *app) root() *cobra.Command {
 	}
 	add("JUDGE", a.demoCommand(), a.observed(a.runCommand()), a.observed(a.answerCommand()), hiding(a.planCommand(), "queue", "record", "yes", "dry-run"),
 		a.runsCommand(), a.reportCommand(), a.showCommand(), a.retrievalCommand(), a.cascadeCommand(), a.listCommand())
-	add("COMPARE", a.compareCommand(), a.agreeCommand(), a.bridgeCommand())
+	add("COMPARE", a.compareCommand(), a.agreeCommand())
 	add("CHECK OTHERS", a.observed(a.rejudgeCommand()), a.claimsCommand(), a.verifyCommand(), a.observed(a.probeCommand()))
-	add("LABEL", a.labelCommand(), a.labelsCommand(), a.tagCommand(), a.renameCommand(), a.rmCommand())
-	add("SHARE", a.exportCommand(), a.serveCommand(), hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.keygenCommand())
-	add("OPERATE", a.initCommand(), a.doctorCommand(), a.budgetCommand(), a.workerCommand(), a.queueCommand(), a.migrateCommand(),
-		a.docsCommand(), a.manCommand(), a.versionCommand())
+	add("LABEL", a.labelCommand())
+	add("SHARE", a.exportCommand(), a.serveCommand())
+	add("OPERATE", a.initCommand(), a.doctorCommand(), a.workerCommand(), a.queueCommand(), a.docsCommand(), a.manCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID("OPERATE")
 	root.SetCompletionCommandGroupID("OPERATE")
 	rejectUnknownHelp(root)
@@ -286,7 +287,8 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 var otherNames = map[string]string{
 	"eval": "run", "evaluate": "run", "judge": "run", "score": "run", "test": "run",
 	"view": "serve", "ui": "serve", "web": "serve", "ls": "list", "results": "report", "summary": "report",
-	"delete": "rm", "remove": "rm", "diff": "compare", "mv": "rename", "annotate": "label", "start": "demo", "setup": "init",
+	"delete": "runs rm", "remove": "runs rm", "rm": "runs rm", "mv": "runs rename", "rename": "runs rename", "tag": "runs tag", "migrate-store": "runs copy", "lock": "plan lock", "bridge": "compare bridge",
+	"budget": "queue settle", "keygen": "export keygen", "labels": "label list", "annotate": "label", "diff": "compare", "start": "demo", "setup": "init",
 }
 
 // say prints a message for the user. It prints nothing with --json: then standard error has
@@ -314,7 +316,17 @@ func wantsJSON(args []string) bool {
 
 // writeJSONList writes values as a JSON list, one per line. It writes them as they are
 // produced, because there may be many.
-func writeJSONList[T any](w io.Writer, values iter.Seq2[T, error]) error {
+func writeJSONList[T any](w *screen, values iter.Seq2[T, error]) error {
+	if !w.whole() {
+		list := []T{}
+		for v, err := range values {
+			if err != nil {
+				return err
+			}
+			list = append(list, v)
+		}
+		return writeJSON(w, list)
+	}
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
@@ -340,13 +352,21 @@ func writeJSONList[T any](w io.Writer, values iter.Seq2[T, error]) error {
 	return err
 }
 
-// writeJSON writes v as indented JSON. A caller may ignore the error, because a screen keeps
-// it.
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+// writeJSON writes v as indented JSON, or what --json and --jq take from it. A caller may
+// ignore the error, because a screen keeps it.
+func writeJSON(w *screen, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return w.keep(err)
+	}
+	if !w.whole() {
+		return w.keep(w.shape.write(w, b.Bytes()))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
 // flagGroups are the flags that help shows first for a command with many flags.
@@ -376,6 +396,7 @@ func help(w io.Writer, cmd *cobra.Command, all bool) {
 	for _, g := range cmd.Groups() {
 		section(w, g.Title, commandsOf(cmd, g.ID))
 	}
+	section(w, "SUBCOMMANDS", commandsOf(cmd, ""))
 	section(w, "EXIT STATUS", exits)
 	rest := pflag.NewFlagSet("", pflag.ContinueOnError)
 	count := 0
@@ -398,7 +419,7 @@ func help(w io.Writer, cmd *cobra.Command, all bool) {
 	section(w, "EXAMPLE", cmd.Example)
 }
 
-// commandsOf lists the commands of a group in alphabetical order.
+// commandsOf lists the commands of a group, or those in no group, in alphabetical order.
 func commandsOf(root *cobra.Command, group string) string {
 	var b strings.Builder
 	for _, cmd := range root.Commands() {

@@ -104,6 +104,7 @@ func (a *app) compareCommand() *cobra.Command {
 	labelFlags(cmd, &o.source)
 	fs.Var(pointsFlag(&o.Margin), "margin", "the largest difference that does not matter, for example `1pp`: runs within it are equivalent")
 	fs.Var(shareFlag(&o.MaxUnjudged), "max-unjudged", "withhold the difference if more than this `share` of a run's items is unjudged")
+	cmd.AddCommand(a.bridgeCommand())
 	return cmd
 }
 

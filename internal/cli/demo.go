@@ -19,7 +19,7 @@ var demoItems []byte
 const demoHelp = `Judge a bundled example offline: the answers of a fictional memory system to 120
 questions about fictional conversations. The rule "match" decides, so no key and no
 network is needed. The run is stored with the system name "demo", so that deem report,
-deem show and deem serve work next; deem rm last deletes it.
+deem show and deem serve work next; deem runs rm last deletes it.
 
 EXIT STATUS
   0 done   1 error`

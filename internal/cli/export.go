@@ -143,13 +143,14 @@ func (a *app) exportCommand() *cobra.Command {
 	f.Var(shareFlag(&o.want.MaxUnjudged), "max-unjudged", "withhold the score if more than this `share` of items is unjudged")
 	notFromFile(f, "format") // There it is the format of the data.
 	f.BoolVar(&o.redact, "redact", false, "bundle: replace all texts by hashes; chain and signature stay valid")
-	f.StringVar(&o.sign, "sign", "", "bundle: sign with the private key in this `file`, made by deem keygen")
+	f.StringVar(&o.sign, "sign", "", "bundle: sign with the private key in this `file`, made by deem export keygen")
 	f.BoolVar(&o.anchor, "anchor", false, "bundle: print a line with the root hash of the run file, for posting in public; without -o no file is written")
 	f.IntVar(&o.items, "items", defaultItems, "html: list the first `n` items below the report; site: write pages for the first n items of each run")
 	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "csv: put an apostrophe before cells that a spreadsheet would read as a formula")
 	f.StringVar(&o.organization, "organization", "", "every-eval-ever: the `name` of the organization that publishes the numbers")
 	f.StringVar(&o.relationship, "relationship", "", "every-eval-ever: its relationship to the `system`: "+strings.Join(reports.Relationships(), ", "))
 	bootstrapFlags(cmd)
+	cmd.AddCommand(a.exportKeygen())
 	return cmd
 }
 

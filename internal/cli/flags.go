@@ -68,6 +68,8 @@ func wrongValue(e *pflag.InvalidValueError) (what string, ofValue bool) {
 	switch kind := e.GetFlag().Value.Type(); {
 	case errors.Is(e, errNegative):
 		return errNegative.Error(), true
+	case errors.Is(e, errFields):
+		return errFields.Error(), true
 	case errors.Is(e, strconv.ErrRange):
 		return "is too large", true
 	case kind == "int":

@@ -2,8 +2,10 @@ package cli_test
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"deem/internal/cli"
 )
@@ -45,4 +47,18 @@ func helpOf(t *testing.T, args ...string) string {
 		t.Fatalf("deem %s: exit code %d: %s", strings.Join(args, " "), code, errw.String())
 	}
 	return out.String()
+}
+
+// The first help fits a terminal of 80 columns, and names at most 26 commands.
+func TestHelpFitsATerminal(t *testing.T) {
+	t.Parallel()
+	text := helpOf(t, "--help")
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if n := len(regexp.MustCompile(`(?m)^  [a-z][a-z-]+  `).FindAllString(text, -1)); n < 20 || n > 26 {
+		t.Errorf("%d commands, want at most 26", n)
+	}
 }

@@ -26,7 +26,7 @@ var serverCases = []hintCase{
 	{when: "deem run --data answers.jsonl --judge universal --model openai:gpt-5 --thinking low --base-url $SERVER", follow: "leave --thinking out\n--thinking => --thinking medium"},
 	{when: "deem run --data answers.jsonl --judge universal --model ollama:m --base-url $OLLAMA", follow: "--thinking medium"},
 	{when: "deem doctor --model openai:gpt-4o-mini --base-url $SERVER --model-option max-reply=300", follow: "--model-option max-reply=1200"},
-	{when: "deem run --data answers.jsonl --judge universal --model openai:slow-at-first --base-url $SERVER --prices slow.json --timeout 2s --retries 0 -j 1 --max-cost 0.1 --max-tokens 50", follow: "deem budget settle RUN => deem budget settle last\n--max-cost => --max-cost 1"},
+	{when: "deem run --data answers.jsonl --judge universal --model openai:slow-at-first --base-url $SERVER --prices slow.json --timeout 2s --retries 0 -j 1 --max-cost 0.1 --max-tokens 50", follow: "deem queue settle RUN => deem queue settle last\n--max-cost => --max-cost 1"},
 	{when: "deem run --data answers.jsonl --judge universal --model openai:no-api --base-url $SERVER", follow: ""},
 	{when: "deem run --data answers.jsonl --judge 'command:sh model.sh'", follow: "--model => deem run --data answers.jsonl --judge universal --model 'command:sh model.sh'"},
 	{when: "deem run --data answers.jsonl --judge universal --model 'command:sh judge.sh'", follow: "--judge => deem run --data answers.jsonl --judge 'command:sh judge.sh'"},

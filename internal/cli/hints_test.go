@@ -94,7 +94,7 @@ func TestHints(t *testing.T) {
 
 // pending are hints that no case follows yet. Their flags are checked like all others.
 var pending = map[string]bool{
-	"deem bridge last~1 last":                                                                                         true,
+	"deem compare bridge last~1 last":                                                                                         true,
 	"judge a sample of the same items: deem run --sample 200":                                                         true,
 	"--map retrieved=COLUMN,gold=COLUMN names other columns; this file has lists in %s":                               true,
 	`a row needs "retrieved", a list of ids, and "gold_ids"; deem retrieval BENCHMARK reads the files of a benchmark`: true,
@@ -235,7 +235,7 @@ func knownWords(t *testing.T) (flags map[string]bool, commands []string) {
 		commands = append(commands, m[1])
 	}
 	flags = map[string]bool{}
-	for _, name := range append(slices.Clone(commands), "cascade fit", "cascade check", "labels import") {
+	for _, name := range append(slices.Clone(commands), "cascade fit", "cascade check", "label import", "runs copy", "runs rm") {
 		for _, f := range regexp.MustCompile(`--[a-z][a-z-]+`).FindAllString(helpOf(t, append(strings.Fields(name), "--help-all")...), -1) {
 			flags[f] = true
 		}

@@ -33,9 +33,9 @@ func TestJSONIsOneDocument(t *testing.T) {
 		code int
 	}{
 		{"run --data items.jsonl --judge exact --json", 0},
-		{"labels list --json", 0},
-		{"labels import labels.csv --json", 0},
-		{"labels list --json", 0},
+		{"label list --json", 0},
+		{"label import labels.csv --json", 0},
+		{"label list --json", 0},
 		{"agree last --json", 0},
 		{"run --data items.jsonl --judge contains --json", 0},
 		{"agree last --plan 1 --json", 2},
@@ -90,8 +90,8 @@ func TestJSONListsAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	deem("", "run --data items.jsonl --judge exact")
-	deem("", "labels import labels.csv")
-	deem("labels.json", "labels list --json")
+	deem("", "label import labels.csv")
+	deem("labels.json", "label list --json")
 	deem("", "agree last labels.json --map item=id")
 	deem("probes.json", "probe --data items.jsonl --judge exact --kinds number --dry-run --json")
 	deem("", "run --data probes.json --judge exact")

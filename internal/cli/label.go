@@ -32,7 +32,7 @@ func (a *app) labelCommand() *cobra.Command {
 	o := agreeOptions{plan: 50}
 	by := ""
 	cmd := &cobra.Command{
-		Use: "label [RUN] [flags]", Short: "label items in the terminal", Long: labelHelp,
+		Use: "label [RUN] [flags]", Short: "label items, import and list labels", Long: labelHelp,
 		Example: "  deem label last --by anna\n  deem label last --by anna -n 20", Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if by == "" || o.plan < 1 {
@@ -67,6 +67,7 @@ func (a *app) labelCommand() *cobra.Command {
 	f.StringVar(&by, "by", "", "the annotator's `name`")
 	f.IntVarP(&o.plan, "number", "n", o.plan, "how many items to draw")
 	f.Uint64Var(&o.seed, "seed", 0, "random seed, a `number`")
+	cmd.AddCommand(a.labelsImport(), a.labelsList())
 	return cmd
 }
 

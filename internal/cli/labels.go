@@ -18,8 +18,8 @@ import (
 
 const labelsHelp = `Store human labels in the database, where "deem agree RUN" finds them.
 
-  deem labels import FILE...   import labels from files; "deem agree --help" describes them
-  deem labels list             print the stored labels, one per line
+  deem label import FILE...   import labels from files; "deem agree --help" describes them
+  deem label list             print the stored labels, one per line
 
 A label belongs to an item and its response, not to a run: every judge of the same item
 is compared with the same labels. A new label by the same annotator replaces the old one.
@@ -27,31 +27,15 @@ is compared with the same labels. A new label by the same annotator replaces the
 EXIT STATUS
   0 done   1 error   2 wrong usage or input`
 
-func (a *app) labelsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "labels import|list", Short: "store human labels", Long: labelsHelp,
-		Example: "  deem labels import to-label.csv --by anna\n  deem labels list --json",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage.Mark(deem.WithHint(fmt.Errorf("deem labels: do what?"), "there are: import, list"))
-			}
-			return usage.Mark(usage.Unknown("subcommand", args[0], []string{"import", "list"}))
-		},
-		Args: cobra.ArbitraryArgs,
-	}
-	cmd.AddCommand(a.labelsImport(), a.labelsList())
-	return cmd
-}
-
 func (a *app) labelsImport() *cobra.Command {
 	var src labels.Source
 	ref := "last"
 	cmd := &cobra.Command{
 		Use: "import FILE... [flags]", Short: "import labels from files", Long: labelsHelp,
-		Example: "  deem labels import to-label.csv --run last --by anna",
+		Example: "  deem label import to-label.csv --run last --by anna",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage.Mark(deem.WithHint(fmt.Errorf("no file of labels is named"), "deem labels import labels.csv"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("no file of labels is named"), "deem label import labels.csv"))
 			}
 			ctx := cmd.Context()
 			st, run, err := a.openLabels(ctx, ref)
@@ -128,7 +112,7 @@ func (a *app) openLabels(ctx context.Context, ref string) (store.Database, store
 
 func (a *app) labelsList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "print the stored labels", Long: labelsHelp, Example: "  deem labels list --json", Args: atMost(0),
+		Use: "list", Short: "print the stored labels", Long: labelsHelp, Example: "  deem label list --json", Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			st, err := a.readStore(cmd.Context())
 			if err != nil {

@@ -46,7 +46,7 @@ func (a *app) lockCommand() *cobra.Command {
 	var anchor bool
 	cmd := &cobra.Command{
 		Use: "lock [BENCHMARK] --data FILE [flags]", Short: "fix in advance what will be judged", Long: lockHelp,
-		Example: "  deem lock --data answers.jsonl --judge grade --model openai:gpt-4o-mini --gate 'overall.lo >= 65%'\n" +
+		Example: "  deem plan lock --data answers.jsonl --judge grade --model openai:gpt-4o-mini --gate 'overall.lo >= 65%'\n" +
 			"  deem run --data answers.jsonl --judge grade --model openai:gpt-4o-mini --lock deem.lock",
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -147,7 +147,7 @@ func (o *runOptions) take(flags *pflag.FlagSet) error {
 	defer func() { _ = f.Close() }()
 	l, err := reports.ReadLock(f)
 	if err != nil {
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", o.lock.file, err), "deem lock writes one"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", o.lock.file, err), "deem plan lock writes one"))
 	}
 	o.lock.locked = &l
 	if !flags.Changed("exclude") {

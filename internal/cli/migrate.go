@@ -32,11 +32,11 @@ const (
 	toVariable   = "DEEM_TO_DB"
 )
 
-func (a *app) migrateCommand() *cobra.Command {
+func (a *app) runsCopy() *cobra.Command {
 	var from, to string
 	cmd := &cobra.Command{
-		Use: "migrate-store [RUN...] --to DATABASE [flags]", Short: "copy runs into another database", Long: migrateHelp,
-		Example: "  deem migrate-store --to postgres://deem@db.example/deem\n  deem migrate-store last --from postgres://deem@db.example/deem --to .deem/deem.db",
+		Use: "copy [RUN...] --to DATABASE [flags]", Short: "copy runs into another database", Long: migrateHelp,
+		Example: "  deem runs copy --to postgres://deem@db.example/deem\n  deem runs copy last --from postgres://deem@db.example/deem --to .deem/deem.db",
 		RunE: func(cmd *cobra.Command, refs []string) error {
 			ctx := cmd.Context()
 			if from = cmp.Or(from, a.env.Get(fromVariable), a.db); from == "" {

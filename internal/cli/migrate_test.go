@@ -41,18 +41,18 @@ func TestMigrateStore(t *testing.T) {
 	deemIn(t, 0, "run", "--db", file, "--data", items, "--judge", "universal", "--model", "fake:say=CORRECT", "--trials", "2")
 	deemIn(t, 0, "run", "--db", file, "--data", items, "--judge", "match")
 
-	_, said := deemIn(t, 0, "migrate-store", "--from", file, "--to", base)
+	_, said := deemIn(t, 0, "runs", "copy", "--from", file, "--to", base)
 	if !strings.Contains(said, "copied 2 runs with 9 records and 0 labels from") {
-		t.Errorf("migrate-store says %q", said)
+		t.Errorf("runs copy says %q", said)
 	}
-	_, again := deemIn(t, 0, "migrate-store", "--from", file, "--to", base)
+	_, again := deemIn(t, 0, "runs", "copy", "--from", file, "--to", base)
 	if !strings.Contains(again, "copied 0 runs with 0 records") {
-		t.Errorf("migrate-store says the second time %q", again)
+		t.Errorf("runs copy says the second time %q", again)
 	}
 	if password := cluster.Password(); password == "" || strings.Contains(said+again, password) {
 		t.Errorf("the password is printed, or there is none: %q", said)
 	}
-	deemIn(t, 0, "migrate-store", "--from", base, "--to", back)
+	deemIn(t, 0, "runs", "copy", "--from", base, "--to", back)
 
 	for _, run := range []string{"last", "last~1"} {
 		var bundles [][]byte
@@ -71,13 +71,13 @@ func TestMigrateStore(t *testing.T) {
 		}
 	}
 
-	_, said = deemIn(t, 2, "migrate-store", "--from", file)
+	_, said = deemIn(t, 2, "runs", "copy", "--from", file)
 	if !strings.Contains(said, "no database to copy to") {
 		t.Errorf("without --to: %q", said)
 	}
-	_, said = deemIn(t, 2, "migrate-store", "--from", file, "--to", file)
+	_, said = deemIn(t, 2, "runs", "copy", "--from", file, "--to", file)
 	if !strings.Contains(said, "copied to itself") {
 		t.Errorf("onto itself: %q", said)
 	}
-	deemIn(t, 2, "migrate-store", "nothing", "--from", file, "--to", filepath.Join(dir, "none.db"))
+	deemIn(t, 2, "runs", "copy", "nothing", "--from", file, "--to", filepath.Join(dir, "none.db"))
 }

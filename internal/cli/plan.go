@@ -52,7 +52,7 @@ func (a *app) planCommand() *cobra.Command {
 		itemCost float64
 	)
 	cmd := &cobra.Command{
-		Use: "plan [BENCHMARK] --data FILE [flags]", Short: "estimate calls, cost and time of a run", Long: planHelp,
+		Use: "plan [BENCHMARK] --data FILE [flags]", Short: "estimate cost and time of a run, or lock it", Long: planHelp,
 		Example: "  deem plan --data answers.jsonl --judge grade --model openai:gpt-4o-mini\n" +
 			"  deem plan longmemeval --data longmemeval_s.json --responses hyp.jsonl --model openai:gpt-4o-2024-08-06 --rpm 500\n" +
 			"  deem plan --margin 1pp\n  deem plan --split 2000 --from last",
@@ -69,6 +69,7 @@ func (a *app) planCommand() *cobra.Command {
 	}
 	o.flags(cmd.Flags())
 	o.sampleFlags(cmd.Flags())
+	cmd.AddCommand(hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"))
 	cmd.Flags().Var(pointsFlag(&margin), "margin", "print how many items it takes to show that two runs are equivalent within this margin, for example `1pp`")
 	cmd.Flags().IntVar(&split, "split", 0, "print how to divide this `number` of calls between items and trials, and do nothing else")
 	cmd.Flags().StringVar(&from, "from", from, "the `run` with several trials from which variances are estimated, for --split")

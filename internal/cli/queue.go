@@ -24,21 +24,27 @@ const queueHelp = `Show the runs submitted to workers, and the workers; or pause
   deem queue pause RUN     workers take no more items of the run until it is resumed
   deem queue resume RUN    workers continue, also after cancel or when the budget was spent
   deem queue cancel RUN    workers take no more items; finished items are kept
+  deem queue settle RUN    stop counting reserved money as spent, and print the amount
 
 Workers notice within about two seconds. Calls in flight are paid for, so they finish and
 are kept.
+
+With --max-cost, money is reserved before calls are made. If a call timed out, its reply was
+truncated, or deem was killed, it is unknown whether the vendor charged for it, and the
+reserved amount counts as spent. Check the vendor's bill before you settle the run. A run in
+a file can be settled too; all other subcommands need a Postgres database.
 
 EXIT STATUS
   0 done   1 error   2 wrong usage`
 
 // queueVerbs are the subcommands of "deem queue".
-var queueVerbs = []string{"status", "pause", "resume", "cancel"}
+var queueVerbs = []string{"status", "pause", "resume", "cancel", "settle"}
 
 func (a *app) queueCommand() *cobra.Command {
 	var maxCost catalog.Optional[int64]
 	var priority string
 	cmd := &cobra.Command{
-		Use: "queue [status|pause|resume|cancel] [RUN]", Short: "runs submitted to workers", Long: queueHelp,
+		Use: "queue [status|pause|resume|cancel|settle] [RUN]", Short: "runs submitted to workers", Long: queueHelp,
 		Example:   "  deem queue --db postgres://deem@db.example/deem\n  deem queue cancel last\n  deem queue resume 20261115-9f3a2c --max-cost 10.00",
 		ValidArgs: queueVerbs, Args: atMost(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,10 +67,13 @@ func (a *app) queueCommand() *cobra.Command {
 				return usage.Mark(usage.Unknown("subcommand", args[0], queueVerbs))
 			}
 			if len(args) == 1 {
-				return usage.Mark(deem.WithHint(fmt.Errorf("%s which run?", args[0]), "deem queue lists them"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem queue %s needs a run", args[0]), "deem runs lists them, and deem queue those that workers judge"))
 			}
 			if args[0] != "resume" && ch != (queue.Change{}) {
-				return usage.Errorf("--max-cost and --priority go with resume")
+				return usage.Errorf("--max-cost and --priority need deem queue resume")
+			}
+			if args[0] == "settle" {
+				return a.settle(ctx, args[1])
 			}
 			st, c, err := a.openQueue(ctx, postgres.Options{})
 			if err != nil {

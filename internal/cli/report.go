@@ -234,7 +234,7 @@ func (a *app) print(ctx context.Context, st store.Store, all []finished, agreeme
 		}
 		return nil
 	case a.json && len(list) == 1:
-		return list[0].JSON(a.out)
+		return writeJSON(a.out, list[0])
 	case a.json:
 		return writeJSON(a.out, struct {
 			Reports    []report.Report `json:"reports"`

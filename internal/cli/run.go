@@ -142,7 +142,7 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	o.flags(cmd.Flags())
-	cmd.Flags().StringVar(&o.lock.file, "lock", "", "refuse the run if anything differs from this lock `file` (see deem lock)")
+	cmd.Flags().StringVar(&o.lock.file, "lock", "", "refuse the run if anything differs from this lock `file` (see deem plan lock)")
 	cmd.Flags().BoolVar(&o.lock.anyway, "anyway", false, "with --lock: judge even if something differs, and say so in every report")
 	cmd.Flags().BoolVar(&o.detach.on, "detach", false, "let \"deem worker\" processes that share the database (--db postgres://...) do the judging; -j, --rpm, --tpm and --max-cost then limit all of them together (docs/scale.md)")
 	cmd.Flags().StringVar(&o.detach.priority, "priority", "", "with --detach: high, normal or low; runs of one priority take turns (default normal)")
@@ -206,7 +206,7 @@ func (o *runOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.record, "record", "", "append every reply to this `file`, for --model replay:FILE")
 	f.BoolVar(&o.Fresh, "fresh", false, "start over: do not resume an earlier run, and do not use cached replies")
 	f.BoolVar(&o.RetryUnjudged, "retry-unjudged", false, "judge again the items that an earlier run could not judge")
-	f.Var(shareFlag(&o.maxUnjudged), "max-unjudged", "withhold the score if more than this `share` of items is unjudged")
+	f.Var(shareFlag(&o.maxUnjudged), "max-unjudged", "withhold the score above this `share` of unjudged items")
 	f.StringArrayVar(&o.gates, "gate", nil, gateUsage)
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the first prompt and what would be sent, and call nothing")
 }

@@ -19,11 +19,13 @@ import (
 )
 
 const runsHelp = `List the runs in the database, newest first, with score, items and trials, system, judge
-and age. The first is "last", the second "last~1". Runs over probes, runs without a record
-and runs that stopped because every call failed are not "last", and only --all lists them.
+and age; or name, tag, delete and copy runs.
 
-A run is named by its id, the beginning of its id, last, last~1, its name (deem rename), or a
-tag (deem tag), which means the newest run that has it.
+The first run is "last", the second "last~1". Runs over probes, runs without a record and
+runs that stopped because every call failed are not "last", and only --all lists them.
+
+A run is named by its id, the beginning of its id, last, last~1, its name, or a tag, which
+means the newest run that has it.
 
 EXIT STATUS
   0 listed   1 error   2 wrong usage`
@@ -31,7 +33,7 @@ EXIT STATUS
 func (a *app) runsCommand() *cobra.Command {
 	all := false
 	cmd := &cobra.Command{
-		Use: "runs", Short: "list runs", Long: runsHelp, Example: "  deem runs\n  deem runs --json",
+		Use: "runs", Short: "list, name, tag, delete and copy runs", Long: runsHelp, Example: "  deem runs\n  deem runs --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage.Mark(deem.WithHint(fmt.Errorf("deem runs takes no argument, not %q", args[0]), "deem report RUN shows one run"))
@@ -40,56 +42,37 @@ func (a *app) runsCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "include runs that \"last\" does not count")
+	cmd.AddCommand(a.runsRename(), a.runsTag(), a.runsRm(), a.runsCopy())
 	return cmd
 }
 
-const budgetHelp = `Release money that a run reserved for calls whose cost was never settled.
-
-  deem budget settle RUN    print the amount, and stop counting it as spent
-
-With --max-cost, money is reserved before calls are made. If a call timed out, its reply was
-truncated, or deem was killed, it is unknown whether the vendor charged for it, and the
-reserved amount counts as spent. Check the vendor's bill before you release it.
-
-EXIT STATUS
-  0 done   1 error   2 wrong usage`
-
-func (a *app) budgetCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "budget settle RUN", Short: "release reserved money", Long: budgetHelp,
-		Example: "  deem budget settle last", ValidArgs: []string{"settle"}, Args: atMost(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 || args[0] != "settle" {
-				return usage.Mark(deem.WithHint(errors.New("settle which run?"), "deem budget settle RUN; deem runs lists them"))
-			}
-			ctx := cmd.Context()
-			st, err := a.openStore(ctx)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = st.Close() }()
-			run, err := findReserved(ctx, st, args[1])
-			if err != nil {
-				return err
-			}
-			if err := a.notQueued(ctx, st, run.ID); err != nil {
-				return err
-			}
-			released, err := st.Settle(ctx, run.ID)
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return writeJSON(a.out, struct {
-					Run            string `json:"run"`
-					CostMicros     int64  `json:"cost_micros"`
-					ReleasedMicros int64  `json:"released_micros"`
-				}{run.ID, run.CostMicros, released})
-			}
-			fmt.Fprintf(a.out, "run %s: %s recorded, %s was set aside and counts no longer\n", run.ID, words.ExactDollars(run.CostMicros), words.ExactDollars(released))
-			return nil
-		},
+// settle releases money that a run reserved for calls whose cost was never settled.
+func (a *app) settle(ctx context.Context, ref string) error {
+	st, err := a.openStore(ctx)
+	if err != nil {
+		return err
 	}
+	defer func() { _ = st.Close() }()
+	run, err := findReserved(ctx, st, ref)
+	if err != nil {
+		return err
+	}
+	if err := a.notQueued(ctx, st, run.ID); err != nil {
+		return err
+	}
+	released, err := st.Settle(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return writeJSON(a.out, struct {
+			Run            string `json:"run"`
+			CostMicros     int64  `json:"cost_micros"`
+			ReleasedMicros int64  `json:"released_micros"`
+		}{run.ID, run.CostMicros, released})
+	}
+	fmt.Fprintf(a.out, "run %s: %s recorded, %s was set aside and counts no longer\n", run.ID, words.ExactDollars(run.CostMicros), words.ExactDollars(released))
+	return nil
 }
 
 // findReserved returns the run that ref means. Here "last" counts every run: one in which all
@@ -119,10 +102,10 @@ deem serve shows deleted runs and can restore them; --purge removes them permane
 EXIT STATUS
   0 done   1 error   2 wrong usage`
 
-func (a *app) rmCommand() *cobra.Command {
+func (a *app) runsRm() *cobra.Command {
 	purge := false
 	cmd := &cobra.Command{
-		Use: "rm RUN...", Short: "delete runs", Long: rmHelp, Example: "  deem rm last",
+		Use: "rm RUN...", Short: "delete runs", Long: rmHelp, Example: "  deem runs rm last",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.edit(cmd.Context(), args, "deleted", func(about *store.About) { about.Deleted = time.Now() }, purge)
 		},
@@ -131,13 +114,13 @@ func (a *app) rmCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) tagCommand() *cobra.Command {
+func (a *app) runsTag() *cobra.Command {
 	return &cobra.Command{
-		Use: "tag RUN TAG...", Short: "tag a run; -TAG removes a tag", Example: "  deem tag last baseline\n  deem tag last -- -baseline",
+		Use: "tag RUN TAG...", Short: "tag a run; -TAG removes a tag", Example: "  deem runs tag last baseline\n  deem runs tag last -- -baseline",
 		Long: "Add tags to a run. A tag with a minus in front, after --, is removed. Where a run is\nexpected, a tag means the newest run that has it.\n\nEXIT STATUS\n  0 done   1 error   2 wrong usage",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usage.Mark(deem.WithHint(errors.New("a run and a tag are needed"), "deem tag last baseline"))
+				return usage.Mark(deem.WithHint(errors.New("a run and a tag are needed"), "deem runs tag last baseline"))
 			}
 			return a.edit(cmd.Context(), args[:1], "tagged", func(about *store.About) {
 				for _, tag := range args[1:] {
@@ -152,13 +135,13 @@ func (a *app) tagCommand() *cobra.Command {
 	}
 }
 
-func (a *app) renameCommand() *cobra.Command {
+func (a *app) runsRename() *cobra.Command {
 	return &cobra.Command{
-		Use: "rename RUN NAME", Short: "give a run a name", Example: `  deem rename last "after the fix"`,
+		Use: "rename RUN NAME", Short: "give a run a name", Example: `  deem runs rename last "after the fix"`,
 		Long: "Give a run a name, which lists and pages show, and which names the run in every command.\nAn empty name removes it.\n\nEXIT STATUS\n  0 done   1 error   2 wrong usage",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usage.Mark(deem.WithHint(errors.New("a run and a name are needed"), `deem rename last "after the fix"`))
+				return usage.Mark(deem.WithHint(errors.New("a run and a name are needed"), `deem runs rename last "after the fix"`))
 			}
 			return a.edit(cmd.Context(), args[:1], "renamed", func(about *store.About) { about.Name = args[1] }, false)
 		},

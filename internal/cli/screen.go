@@ -35,6 +35,7 @@ import (
 type screen struct {
 	harmless bool
 	json     *bool // the output is JSON, in which characters can be escaped
+	shape
 
 	mu   sync.Mutex
 	w    io.Writer
@@ -68,6 +69,16 @@ func (s *screen) write(p []byte, clean bool) (n int, err error) {
 		s.err = err
 	}
 	return n, err
+}
+
+// keep remembers the first error, as Write does, and returns err.
+func (s *screen) keep(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	return err
 }
 
 // clean replaces each harmful character by U+FFFD. In JSON it uses the character's escape,

@@ -99,7 +99,7 @@ func (t *truths) open(ctx context.Context, st store.Store) error {
 		}
 	}
 	return usage.Mark(deem.WithHint(fmt.Errorf("there are no labels in %s", t.app.dbName()),
-		"name a file: deem agree %s labels.csv; import one: deem labels import labels.csv; or choose items to label: deem agree %s --plan 200 -o to-label.csv", t.run.ID, t.run.ID))
+		"name a file: deem agree %s labels.csv; import one: deem label import labels.csv; or choose items to label: deem agree %s --plan 200 -o to-label.csv", t.run.ID, t.run.ID))
 }
 
 // noneBy returns the error if no label is by the requested annotators.
@@ -157,7 +157,7 @@ func (t *truths) unmatched() error {
 	if t.people.Kept() {
 		if t.people.Used() == 0 {
 			return usage.Mark(deem.WithHint(fmt.Errorf("none of the labels in %s is about an item of run %s", t.app.dbName(), t.run.ID),
-				"import some: deem labels import labels.csv --run %s", t.run.ID))
+				"import some: deem label import labels.csv --run %s", t.run.ID))
 		}
 		return nil
 	}

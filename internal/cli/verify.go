@@ -34,7 +34,7 @@ prove more:
   --signer FILE  the file is signed with the private key that belongs to this public
                  key. The owner of the key vouches for it.
   --anchor LINE  the file is the one whose anchor "deem export --anchor" printed, or its
-                 run names the lock whose anchor "deem lock --anchor" printed. This
+                 run names the lock whose anchor "deem plan lock --anchor" printed. This
                  proves when it existed, if the line was published where its date is visible.
 
 No flag proves that the replies are those the model gave.
@@ -77,7 +77,7 @@ func (a *app) verifyCommand() *cobra.Command {
 				switch {
 				case parts == nil:
 					return usage.Mark(deem.WithHint(fmt.Errorf("%q is not an anchor: want %sRUN%s and 64 hexadecimal digits", anchor, anchorMark, anchorHash),
-						"deem export --anchor and deem lock --anchor print one; quote the line"))
+						"deem export --anchor and deem plan lock --anchor print one; quote the line"))
 				case len(args) != 1:
 					return usage.Errorf("--anchor is of one file, not of %d", len(args))
 				}
@@ -107,7 +107,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&signer, "signer", "", "check that the file is signed with the key whose public part is in this `file`")
-	cmd.Flags().StringVar(&anchor, "anchor", "", "check that the file is the one that this `line` names; deem export --anchor and deem lock --anchor print such lines")
+	cmd.Flags().StringVar(&anchor, "anchor", "", "check that the file is the one that this `line` names; deem export --anchor and deem plan lock --anchor print such lines")
 	return cmd
 }
 

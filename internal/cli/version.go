@@ -31,8 +31,8 @@ func version() string {
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "print the version", Args: atMost(0),
-		Long: "Say which deem this is, and the versions of what it writes and knows.\n\nEXIT STATUS\n  0 always",
+		Use: "version", Short: "print the version", Args: atMost(0), Hidden: true,
+		Long: "Print the version of deem, of its reports and of its prices.\n\nEXIT STATUS\n  0 always",
 		RunE: func(*cobra.Command, []string) error {
 			prices := model.BuiltinPrices()
 			if a.json {

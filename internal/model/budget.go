@@ -78,7 +78,7 @@ func refusal(err error) error {
 	hint := "what was judged is kept; with a higher --max-cost the same command resumes and repeats nothing"
 	if e.Aside > 0 {
 		says += fmt.Sprintf(", %s set aside for calls whose cost is not known", words.ExactDollars(e.Aside))
-		hint = "what was judged is kept; the same command resumes with a higher --max-cost, or once `deem budget settle RUN` releases what the vendor did not charge"
+		hint = "what was judged is kept; the same command resumes with a higher --max-cost, or once `deem queue settle RUN` releases what the vendor did not charge"
 	}
 	says += ", and the next call may cost " + words.ExactDollars(e.Need)
 	if e.Factor > 1 {

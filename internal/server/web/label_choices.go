@@ -171,7 +171,7 @@ func (lp labelledPlan) disputed(at int) bool {
 }
 
 // labelsCSV answers with the labels of the items of a run and how each item was drawn, as a
-// table that "deem agree" and "deem labels import" read.
+// table that "deem agree" and "deem label import" read.
 func (s *Server) labelsCSV(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	list, err := s.labelsOf(r.Context(), store.LabelQuery{})
 	if err != nil {
