@@ -94,7 +94,7 @@ func TestHints(t *testing.T) {
 
 // pending are hints that no case follows yet. Their flags are checked like all others.
 var pending = map[string]bool{
-	"deem compare bridge last~1 last":                                                                                         true,
+	"deem compare bridge last~1 last":                                                                                 true,
 	"judge a sample of the same items: deem run --sample 200":                                                         true,
 	"--map retrieved=COLUMN,gold=COLUMN names other columns; this file has lists in %s":                               true,
 	`a row needs "retrieved", a list of ids, and "gold_ids"; deem retrieval BENCHMARK reads the files of a benchmark`: true,
