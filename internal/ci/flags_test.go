@@ -122,8 +122,8 @@ func TestProblems(t *testing.T) {
 		"run --dta x":                          "there is no flag --dta",
 		"rum --data x":                         "there is no command rum",
 		"run longmem --data x":                 "there is no benchmark longmem",
-		"label import x --by anna":            "",
-		"label import x --bye anna":           "there is no flag --bye",
+		"label import x --by anna":             "",
+		"label import x --bye anna":            "there is no flag --bye",
 		"report last -z":                       "there is no flag -z",
 		"--help":                               "",
 	} {
