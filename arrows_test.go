@@ -40,7 +40,7 @@ var arrows = []arrow{
 	{"judge/rule", []string{".", "judge", "internal/text", "internal/text/metric"}, "a rule judges without a model; it has a spec like every judge"},
 	{"judge", []string{".", "internal/text"}, "a judge calls any deem.Model; a declared judge formats values as Python does"},
 
-	{"reader", []string{".", "judge", "internal/text"}, "a reader is a protocol like that of a judge; it formats values as Python does"},
+	{"internal/reader", []string{".", "judge", "internal/text"}, "a reader is a protocol like that of a judge; it formats values as Python does"},
 
 	{"judge/panel", []string{".", "judge"}, "a panel calls any judges"},
 	{"judge/cascade", []string{".", "judge"}, "a cascade calls any judges in turn"},
@@ -48,9 +48,9 @@ var arrows = []arrow{
 	{"judge/pairwise", []string{".", "judge"}, "a pair is judged in both orders, by a declared judge unless the caller names another"},
 
 	{"benchmark", []string{"judge", "internal/benchmark", "internal/benchmark/*"}, "the table of benchmarks lists them and does nothing else"},
-	{"internal/benchmark", []string{".", "judge", "reader", "stat", "internal/text", "internal/dataset", "internal/rows"}, sharedByBenchmarks},
-	{"internal/benchmark/*", []string{".", "judge", "judge/*", "reader", "internal/text", "internal/text/metric", "stat", "internal/dataset", "internal/rows", "internal/benchmark"}, "a benchmark is one folder and imports no other benchmark; stat gives its published metrics intervals"},
-	{"probe", []string{".", "stat"}, "a probe tests any judge and counts the outcomes; reports show them"},
+	{"internal/benchmark", []string{".", "judge", "internal/reader", "stat", "internal/text", "internal/dataset", "internal/rows"}, sharedByBenchmarks},
+	{"internal/benchmark/*", []string{".", "judge", "judge/*", "internal/reader", "internal/text", "internal/text/metric", "stat", "internal/dataset", "internal/rows", "internal/benchmark"}, "a benchmark is one folder and imports no other benchmark; stat gives its published metrics intervals"},
+	{"internal/probe", []string{".", "stat"}, "a probe tests any judge and counts the outcomes; reports show them"},
 
 	{"internal/money", nil, "a budget counts sums, whoever calls models and whoever keeps the numbers"},
 	{"internal/model", []string{".", "internal/money"}, "a decorator wraps any deem.Model and depends on no vendor; one of them keeps to a budget"},
@@ -71,11 +71,11 @@ var arrows = []arrow{
 	{"deemtest", []string{".", "stat"}, "a test holds verdicts of any judge against what it wants"},
 	{"internal/rows", []string{".", "internal/text"}, "one package knows column names and where the rows of a file are; every reader of files asks it"},
 	{"internal/dataset", []string{".", "internal/text", "internal/flock", "internal/rows"}, "files become items before any judge is chosen"},
-	{"internal/contexts", []string{".", "reader", "internal/dataset", "internal/rows", "internal/text"}, "what a system retrieved becomes items of a reader, and nothing here asks a model"},
+	{"internal/contexts", []string{".", "internal/reader", "internal/dataset", "internal/rows", "internal/text"}, "what a system retrieved becomes items of a reader, and nothing here asks a model"},
 	{words, nil, "numbers and texts are written for people the same way everywhere, so every package that writes for people may import it"},
 	{"internal/usage", []string{".", "internal/text"}, "an error is marked as the user's where it occurs, and its exit code is chosen where it is printed"},
-	{"internal/catalog", []string{".", "judge", "judge/*", "reader", "bundle", "internal/benchmark", "internal/labels", "internal/minilm", "internal/model", "internal/rows", "internal/store", "internal/text", "internal/usage", "internal/vendors"}, "judges have their names here, and the judge of a run file is restored; benchmarks are in a table that the list of benchmarks fills"},
-	{"internal/reports", []string{".", "stat", "judge", "judge/*", "internal/model", "probe", "reader", "report", "bundle", "internal/agreement", "internal/benchmark", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/reports/*", "internal/rows", "internal/store", "internal/text", "internal/usage"}, "commands and server report the same results from stored records; no judge is built here"},
+	{"internal/catalog", []string{".", "judge", "judge/*", "internal/reader", "bundle", "internal/benchmark", "internal/labels", "internal/minilm", "internal/model", "internal/rows", "internal/store", "internal/text", "internal/usage", "internal/vendors"}, "judges have their names here, and the judge of a run file is restored; benchmarks are in a table that the list of benchmarks fills"},
+	{"internal/reports", []string{".", "stat", "judge", "judge/*", "internal/model", "internal/probe", "internal/reader", "report", "bundle", "internal/agreement", "internal/benchmark", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/reports/*", "internal/rows", "internal/store", "internal/text", "internal/usage"}, "commands and server report the same results from stored records; no judge is built here"},
 	{"internal/store", []string{".", "internal/money"}, "the store saves records and the numbers of budgets, and does not judge"},
 	{"internal/store/*", []string{".", "internal/money", "internal/store", "internal/flock"}, "a store is one folder and imports no other store"},
 	{"internal/run", []string{".", "internal/model", "internal/money", "internal/store", "internal/telemetry", "internal/usage", "internal/wire"}, "command, server and worker conduct a run in the same way, with any judge"},
@@ -97,7 +97,7 @@ var arrows = []arrow{
 
 	{"internal/server", []string{".", "internal/store", "internal/usage"}, "checks of requests are the same for the API and the pages, whatever they answer"},
 	{"internal/server/api", []string{".", "stat", "judge", "judge/*", "internal/model", "report", "bundle", "internal/catalog", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/money", "internal/queue", "internal/reports", "internal/run", "internal/server", "internal/store", "internal/telemetry", "internal/usage", "internal/vendors"}, "the API conducts runs; it depends on no page, benchmark, vendor or database"},
-	{"internal/server/web", []string{".", "stat", "judge", "judge/*", "probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/doc", "internal/evidence", "internal/export", "internal/labels", "internal/manual", "internal/queue", "internal/reports", "internal/reports/*", "internal/server", "internal/store", "internal/usage"}, "the pages show every report; they do not judge and do not use the API's handlers"},
+	{"internal/server/web", []string{".", "stat", "judge", "judge/*", "internal/probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/doc", "internal/evidence", "internal/export", "internal/labels", "internal/manual", "internal/queue", "internal/reports", "internal/reports/*", "internal/server", "internal/store", "internal/usage"}, "the pages show every report; they do not judge and do not use the API's handlers"},
 	{"internal/cli", []string{"**"}, "the commands tie everything together"},
 	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
 	{"examples/*", []string{"public"}, "an example shows what a user can do, and a user cannot import internal packages"},
@@ -126,7 +126,7 @@ var libraries = []library{
 	{"github.com/itchyny/gojq", []string{"internal/cli"}, "only a command has --jq"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
-	{"go.yaml.in/yaml/v3", []string{"judge", "reader", "internal/benchmark", "internal/catalog", "internal/vendors", "internal/labels", "internal/claims", "internal/manual", "internal/server/api", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is for files that people write by hand: judges, readers, settings, providers, labels, tables of claims, and prompts in other repositories; items are never YAML"},
+	{"go.yaml.in/yaml/v3", []string{"judge", "internal/reader", "internal/benchmark", "internal/catalog", "internal/vendors", "internal/labels", "internal/claims", "internal/manual", "internal/server/api", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is for files that people write by hand: judges, readers, settings, providers, labels, tables of claims, and prompts in other repositories; items are never YAML"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "cmd/deem", "internal/export", "internal/server/api"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers and exports hold"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle", "internal/ci"}, "formats end at the border: where rows become items, and where a run becomes a file"},
@@ -436,7 +436,7 @@ func TestArrowsRefuse(t *testing.T) {
 		name, imports, want string
 	}{
 		{"stat/good.go", "math", ""},
-		{"probe/words.go", "deem/internal/words", ""},
+		{"internal/probe/words.go", "deem/internal/words", ""},
 		{"stat/words.go", "deem/internal/words", "statistics does not depend on judges"},
 		{"judge/good.go", "deem deem/internal/text go.yaml.in/yaml/v3", ""},
 		{"internal/benchmark/locomo/good.go", "deem/judge/rule deem/internal/dataset", ""},

@@ -1,4 +1,8 @@
-// Package data reads items from files.
+// Package data reads items from files, as the command does.
+//
+// [Open] takes CSV, TSV, JSONL, JSON and Parquet, and yields items for [deem.Run]. It finds
+// columns by the usual names. Items of a program's own need no file: they are any
+// iter.Seq2[deem.Item, error].
 package data
 
 import (

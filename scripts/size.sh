@@ -9,7 +9,8 @@
 #   depth      packages on the longest chain of imports
 #   names      exported constants, variables, types, functions and methods of public packages
 #   one item   functions of ours that run in "deem run" over one item, up to its report
-#   dead       functions that neither the command nor an example reaches (fmt calls Format itself)
+#   dead       functions that neither the command nor an example reaches, nor an example of the
+#              packages that are only for other programs (fmt calls Format itself)
 #
 # It needs Go and, once, the network for deadcode.
 set -euo pipefail
@@ -69,7 +70,7 @@ measure() {
   echo "exported names|$(go run "$tool" $(go list -f '{{.Dir}}' $public))"
   echo "functions for one item|$(walked)"
   echo "direct modules|$(go list -m -f '{{if not (or .Indirect .Main)}}{{.Path}}{{end}}' all | wc -l)"
-  echo "dead functions|$("$deadcode" ./cmd/... ./examples/... | grep -vc "\.Format$" || true)"
+  echo "dead functions|$(comm -12 <("$deadcode" ./cmd/... ./examples/... | sort) <("$deadcode" -test ./examples/... ./agree ./data ./model | sort) | grep -vc "\.Format$" || true)"
 }
 
 export GOFLAGS="-buildvcs=false -trimpath"

@@ -13,7 +13,7 @@ log=$2 time=$3
 raced=(. ./bundle ./cmd/deem ./internal/catalog ./internal/money
   ./internal/queue ./internal/run ./internal/server/... ./internal/store/... ./internal/telemetry
   ./internal/test/faultserver ./internal/test/storetest
-  ./internal/minilm ./judge/... ./internal/model ./internal/vendors ./model/... ./probe)
+  ./internal/minilm ./judge/... ./internal/model ./internal/vendors ./model/... ./internal/probe)
 export CGO_ENABLED=1
 
 failed=0

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"deem"
-	"deem/reader"
+	"deem/internal/reader"
 )
 
 // A History is what was said before a question was asked, as passages that a reader can be

@@ -8,8 +8,8 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/reader"
 	"deem/judge"
-	"deem/reader"
 )
 
 // TestContextsStayWithReader renders the prompts of every judge for an answered item. None

@@ -9,6 +9,7 @@ import (
 	"deem"
 	"deem/internal/benchmark"
 	"deem/internal/model"
+	"deem/internal/reader"
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/answer"
@@ -16,7 +17,6 @@ import (
 	"deem/judge/pairwise"
 	"deem/judge/panel"
 	"deem/judge/rule"
-	"deem/reader"
 )
 
 // Parts are the parts of a judge that are not in its spec. [Build] fails if a part that the

@@ -17,13 +17,13 @@ import (
 	"deem/internal/benchmark"
 	"deem/internal/labels"
 	"deem/internal/model"
+	"deem/internal/reader"
 	"deem/internal/usage"
 	"deem/internal/vendors"
 	"deem/judge"
 	"deem/judge/match"
 	"deem/judge/pairwise"
 	"deem/judge/rule"
-	"deem/reader"
 )
 
 // A Choice is a judge that was chosen by name. Its spec has no models, unless they were

@@ -19,11 +19,11 @@ import (
 	"deem/internal/catalog"
 	"deem/internal/contexts"
 	"deem/internal/dataset"
+	"deem/internal/reader"
 	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/reader"
 	"deem/report"
 )
 

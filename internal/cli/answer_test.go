@@ -16,9 +16,9 @@ import (
 	"deem"
 	"deem/bundle"
 	"deem/internal/catalog"
+	"deem/internal/reader"
 	"deem/internal/reports"
 	"deem/internal/test/modeltest"
-	"deem/reader"
 	"deem/report"
 )
 

@@ -14,12 +14,12 @@ import (
 	"deem/benchmark"
 	"deem/internal/catalog"
 	"deem/internal/dataset"
+	"deem/internal/reader"
 	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge/pairwise"
-	"deem/reader"
 	"deem/report"
 )
 

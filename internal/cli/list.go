@@ -18,6 +18,7 @@ import (
 	"deem/internal/dataset"
 	"deem/internal/doc"
 	"deem/internal/published"
+	"deem/internal/reader"
 	"deem/internal/reports"
 	"deem/internal/rows"
 	"deem/internal/store"
@@ -25,7 +26,6 @@ import (
 	"deem/internal/words"
 	"deem/judge"
 	"deem/model/fake"
-	"deem/reader"
 	"deem/report"
 )
 

@@ -16,13 +16,13 @@ import (
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/dataset"
+	"deem/internal/probe"
 	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge"
 	"deem/judge/pairwise"
-	"deem/probe"
 )
 
 const probeHelp = `Stress-test a judge: ask it about answers that are known to be right or wrong, and print

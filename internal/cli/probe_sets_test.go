@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/probe"
 	"deem/judge"
-	"deem/probe"
 )
 
 // withoutReferences are the judges that ship with a set of probes.

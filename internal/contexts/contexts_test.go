@@ -14,7 +14,7 @@ import (
 	"deem"
 	"deem/internal/contexts"
 	"deem/internal/dataset"
-	"deem/reader"
+	"deem/internal/reader"
 )
 
 const shared = "../../../shared/field/contexts"

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/reader"
 	"deem/internal/words"
-	"deem/reader"
 )
 
 // joinedFields are the fields that contexts give to the items of a dataset.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/reader"
 	"deem/internal/rows"
-	"deem/reader"
 )
 
 // The columns of a passage.

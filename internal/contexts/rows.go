@@ -8,10 +8,10 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
+	"deem/internal/reader"
 	"deem/internal/rows"
 	"deem/internal/text"
 	"deem/internal/words"
-	"deem/reader"
 )
 
 // contextNames are the columns with contexts, a text or a list, our own first. The names are

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"deem"
-	"deem/reader"
+	"deem/internal/reader"
 )
 
 // Shuffle gives each item the contexts of another one, drawn at random: of another

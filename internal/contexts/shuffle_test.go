@@ -6,7 +6,7 @@ import (
 
 	"deem"
 	"deem/internal/contexts"
-	"deem/reader"
+	"deem/internal/reader"
 )
 
 // Every item gets contexts of another conversation, and never its own or those of a failed

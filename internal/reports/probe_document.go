@@ -9,9 +9,9 @@ import (
 
 	"deem"
 	"deem/internal/doc"
+	"deem/internal/probe"
 	"deem/internal/store"
 	"deem/internal/words"
-	"deem/probe"
 )
 
 // ProbeHead returns the head of the card of a run over probes.

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/probe"
 	"deem/internal/reports"
-	"deem/probe"
 )
 
 // record returns the record of a probe of item n with the verdict yes, no or none.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"deem/internal/probe"
 	"deem/internal/reports"
-	"deem/probe"
 )
 
 // The card of a judge that accepts everything.

@@ -7,9 +7,9 @@ import (
 
 	"deem"
 	"deem/bundle"
+	"deem/internal/reader"
 	"deem/internal/store"
 	"deem/judge"
-	"deem/reader"
 	"deem/report"
 )
 

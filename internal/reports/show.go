@@ -3,9 +3,9 @@ package reports
 import (
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/reader"
 	"deem/internal/store"
 	"deem/judge"
-	"deem/reader"
 )
 
 // A Shown is one record as shown by "deem show".

@@ -5,11 +5,11 @@ import (
 	"fmt"
 
 	"deem"
+	"deem/internal/reader"
 	"deem/judge"
 	"deem/judge/answer"
 	"deem/judge/rule"
 	"deem/model/fake"
-	"deem/reader"
 )
 
 // A reader answers the question from its contexts, and a rule judges the answer.

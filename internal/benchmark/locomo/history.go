@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"deem/internal/benchmark"
-	"deem/reader"
+	"deem/internal/reader"
 )
 
 // historyOf returns the turns of a conversation, the oldest first: upstream leaves out the

@@ -8,9 +8,9 @@ import (
 	"deem"
 	"deem/internal/benchmark"
 	"deem/internal/dataset"
+	"deem/internal/reader"
 	"deem/internal/rows"
 	"deem/internal/text"
-	"deem/reader"
 )
 
 // Options says what to read. Data are the published files with the questions, whose

@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/probe"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
 	"deem/internal/words"
 	"deem/judge"
 	"deem/judge/match"
 	"deem/model/fake"
-	"deem/probe"
 )
 
 // A gallery is a store like that of a team after some weeks: three systems over one dataset,

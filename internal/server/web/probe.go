@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"deem/internal/doc"
+	"deem/internal/probe"
 	"deem/internal/reports"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/words"
-	"deem/probe"
 	"deem/report"
 	"deem/stat"
 )

@@ -3,7 +3,7 @@ package reader_test
 import (
 	"fmt"
 
-	"deem/reader"
+	"deem/internal/reader"
 )
 
 // The passages are numbered in the order of their rank.

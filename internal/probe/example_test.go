@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"deem"
+	"deem/internal/probe"
 	"deem/judge/match"
-	"deem/probe"
 )
 
 // Right and wrong answers are made from the references of items, and a judge is asked about

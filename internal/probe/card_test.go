@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/probe"
+	"deem/internal/probe"
 	"deem/stat"
 )
 

@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/reader"
 	"deem/judge"
 	"deem/judge/answer"
 	"deem/judge/rule"
 	"deem/model/fake"
-	"deem/reader"
 )
 
 // item returns an item with contexts, and with gold in every place where data sets keep it.

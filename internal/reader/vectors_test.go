@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/reader"
+	"deem/internal/reader"
 )
 
 // A vector is one rendered case of a published answering program.

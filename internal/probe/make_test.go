@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/probe"
+	"deem/internal/probe"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
