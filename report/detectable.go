@@ -80,8 +80,8 @@ func (d *Detectable) inClusters(sd float64, n int) float64 {
 	return stat.MinDetectable(d.Clusters, sd/math.Sqrt(float64(n)), float64(d.Clusters-1), d.Level, d.Power)
 }
 
-// words describes the detectable difference, without a full stop.
-func (d *Detectable) words() string {
+// String describes the detectable difference, without a full stop.
+func (d *Detectable) String() string {
 	n := doc.NEquals(d.N)
 	if d.Clusters > 0 {
 		n += " in " + words.Count(d.Clusters, "cluster")

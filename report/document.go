@@ -403,7 +403,7 @@ func (p *paper) details() {
 	}
 	p.Add(doc.Section{ID: "metrics", Title: "Metrics", Detail: true, Blocks: []doc.Block{t}})
 	if d := p.Detectable; d != nil {
-		p.Add(doc.Section{ID: "power", Title: "Power", Detail: true, Blocks: []doc.Block{doc.Paragraph{Text: words.UpperFirst(d.words()) + "."}}})
+		p.Add(doc.Section{ID: "power", Title: "Power", Detail: true, Blocks: []doc.Block{doc.Paragraph{Text: words.UpperFirst(d.String()) + "."}}})
 	}
 	if c := p.Confidence; c != nil {
 		p.Add(doc.Section{ID: "confidence", Title: "Confidence", Detail: true, Blocks: []doc.Block{doc.Paragraph{Text: words.UpperFirst(c.Words()) + "."}}})

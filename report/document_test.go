@@ -35,7 +35,7 @@ func TestStatisticsDocument(t *testing.T) {
 		first(stat.Mean(equal, 0.95, stat.Unit).Warnings[0]), first(stat.Mean(weighted, 0.95, stat.Unit).Warnings[0]),
 		"too many resamples have no spread", first(report.WarnFewTrials), first(report.WarnFractional),
 		first(strings.Replace(report.Differs, " (", ":", 1)),
-		build(head(), many(250, 500)).Report().Detectable.Words(),
+		build(head(), many(250, 500)).Report().Detectable.String(),
 	} {
 		if !strings.Contains(page, word) {
 			t.Errorf("docs/statistics.md does not say %q", word)

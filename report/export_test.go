@@ -28,4 +28,3 @@ const (
 func (n *Noise) Words() string { return n.words() }
 
 // Words returns the sentence about the detectable difference in a document.
-func (d *Detectable) Words() string { return d.words() }

@@ -191,7 +191,7 @@ func (a *app) root() *cobra.Command {
 		}
 		root.AddCommand(commands...)
 	}
-	add("JUDGE", a.demoCommand(), a.observed(a.runCommand()), a.observed(a.answerCommand()), hiding(a.planCommand(), "queue", "record", "yes", "dry-run"),
+	add("JUDGE", a.demoCommand(), a.observed(a.runCommand()), a.observed(a.answerCommand()), a.observed(a.floorCommand()), hiding(a.planCommand(), "queue", "record", "yes", "dry-run"),
 		a.runsCommand(), a.reportCommand(), a.showCommand(), a.retrievalCommand(), a.cascadeCommand(), a.listCommand())
 	add("COMPARE", a.compareCommand(), a.agreeCommand())
 	add("CHECK OTHERS", a.observed(a.rejudgeCommand()), a.claimsCommand(), a.verifyCommand(), a.observed(a.probeCommand()))

@@ -328,7 +328,7 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 			return nil, usage.Mark(err)
 		}
 	}
-	if o.maxCost.Set {
+	if o.maxCost.Set && o.Budget == nil { // The arms of a floor share one.
 		o.Budget = money.New(o.maxCost.Value)
 	}
 	// It is not an error if the server does not answer yet: it may be about to start.

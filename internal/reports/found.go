@@ -194,6 +194,9 @@ func (f Found) withPublished() (Found, error) {
 // the first trial.
 func (f Found) WithParts(ctx context.Context, st store.Store) (Found, error) {
 	f, err := f.withPublished()
+	if err == nil {
+		f, err = f.noteFloors(ctx, st)
+	}
 	if err != nil {
 		return Found{}, err
 	}
