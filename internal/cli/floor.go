@@ -12,7 +12,7 @@ import (
 	"deem/internal/reports/compare"
 	"deem/internal/store"
 	"deem/internal/usage"
-	"deem/reader"
+	"deem/internal/reader"
 )
 
 const floorHelp = `Print how much the scores of a benchmark say about a memory system.

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"deem/internal/doc"
+	"deem/internal/reader"
 	"deem/internal/reports/compare"
 	"deem/internal/store"
 	"deem/internal/words"
-	"deem/reader"
 	"deem/report"
 	"deem/stat"
 )
