@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/reader"
 	"deem/internal/reports"
 	"deem/internal/reports/compare"
 	"deem/internal/store"
 	"deem/internal/usage"
-	"deem/internal/reader"
 )
 
 const floorHelp = `Print how much the scores of a benchmark say about a memory system.
