@@ -61,7 +61,11 @@ func (b *Builder) notes(r Report) []string {
 		add("%s of %s carry no pass mark, so there is no pass rate", words.Comma(t.unmarked), words.Count(t.judged(), "verdict"))
 	}
 	if k := r.Calls.Unpriced; k > 0 {
-		add("the price of %s is not known: the true cost is higher", words.Count(k, "call"))
+		if strings.HasPrefix(judge, "cli:") {
+			add("a subscription pays for %s, and the cost does not include it", words.Count(k, "call"))
+		} else {
+			add("the price of %s is not known: the true cost is higher", words.Count(k, "call"))
+		}
 	}
 	if k := r.Calls.Estimated; k > 0 {
 		add("the vendor reported no believable number of tokens for %s: the cost counts one for each byte instead, which is an upper bound", words.Count(k, "call"))

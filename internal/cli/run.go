@@ -109,6 +109,7 @@ type wayOptions struct {
 	run.Options
 	maxCost, askAbove catalog.Optional[int64]
 	yes               bool
+	given             func(flag string) bool // whether the user set a flag, also in deem.yaml
 	pricesFile        string
 	record            string // file for replies
 	batch             batchOptions
@@ -182,6 +183,7 @@ func (o *runOptions) flags(f *pflag.FlagSet) {
 	f.Var(numberFlag(&o.judge.Temperature), "temperature", "sampling temperature (default: the judge's)")
 	f.Var(countFlag(&o.judge.MaxTokens), "max-tokens", "maximum tokens of an answer (default: the judge's); a reasoning model gets more for its reasoning")
 	f.StringVar(&o.model.Thinking, "thinking", "", "how much a reasoning model thinks: low, medium, high, off, or a number of `tokens` (default: the vendor's; docs/judges.md)")
+	o.given = f.Changed
 	f.IntVarP(&o.Concurrency, "concurrency", "j", 8, "judge `n` items at once")
 	f.IntVar(&o.Trials, "trials", 1, "judge each item `n` times")
 	f.StringVar(&o.model.BaseURL, "base-url", "", "`address` of the model's server (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, or the vendor's own)")
@@ -274,6 +276,9 @@ func (o runOptions) check() error {
 // items. All input is checked before anything is written or paid for.
 func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Choice, items, error) {
 	o.setArm()
+	if strings.HasPrefix(o.model.Name, vendors.Subscription+":") && !o.given("concurrency") {
+		o.Concurrency = 1 // A subscription is for one user: -j asks for more.
+	}
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"deem"
@@ -234,6 +235,9 @@ func (p *Planner) plans(out Plan, cost, most int64) Plan {
 		}
 	} else {
 		out.Unpriced = "no table knows the price of " + p.o.Model
+		if paidBySubscription(p.o.Model) {
+			out.Unpriced = "a subscription pays for " + p.o.Model + ", so calls have no price"
+		}
 		if p.o.Tier != "" {
 			out.Unpriced += " with service-tier=" + p.o.Tier
 		}
@@ -251,11 +255,19 @@ func (p *Planner) plans(out Plan, cost, most int64) Plan {
 	if p.unbounded && p.costMax > 0 {
 		warn("no max_tokens set: the worst case assumes %s output tokens per call", words.Comma(int64(p.longest)))
 	}
-	if out.Unpriced != "" && out.Calls > 0 {
+	switch {
+	case out.Unpriced == "" || out.Calls == 0:
+	case paidBySubscription(p.o.Model):
+		warn("%s", out.Unpriced)
+	default:
 		warn("%s: give one with --prices", out.Unpriced)
 	}
 	return out
 }
+
+// paidBySubscription reports whether calls of a model have no price of their own: cli:claude
+// and the like.
+func paidBySubscription(name string) bool { return strings.HasPrefix(name, "cli:") }
 
 // Guessed lengths of replies, in tokens. The numbers are rounded means of judges' replies
 // that we have seen: a label alone, JSON with a label and a short reason, and prose. The

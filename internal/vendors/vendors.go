@@ -69,6 +69,10 @@ var own = []Vendor{
 		open: openCommand, program: true, Options: []string{maxReply},
 	},
 	{
+		Name: Subscription, About: "claude, codex or gemini, the programs that a subscription pays for (docs/providers.md)",
+		open: openSubscription, program: true,
+	},
+	{
 		Name: "http", About: "a server of your own that answers requests (docs/programs.md)",
 		open: func(name string, at access) (deem.Model, error) { return dial("http:"+name, at) }, program: true, Options: []string{maxReply},
 	},
@@ -318,6 +322,13 @@ func openCommand(name string, at access) (deem.Model, error) {
 		o.Log = func(line string) { at.log(name, line) }
 	}
 	return command.Open(context.Background(), o)
+}
+
+// Subscription is the vendor of the programs of other vendors.
+const Subscription = "cli"
+
+func openSubscription(name string, at access) (deem.Model, error) {
+	return command.Subscribe(name, command.Options{Processes: at.parallel, Timeout: at.timeout}, at.noCalls)
 }
 
 func dial(url string, at access) (deem.Model, error) {
