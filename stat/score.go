@@ -117,12 +117,6 @@ func (s Score) Test(seed uint64) Test {
 	return test
 }
 
-// Equivalence returns the p-values of the two one-sided tests of whether the difference is
-// above -margin and below margin; see [Equivalence].
-func (s Score) Equivalence(margin float64) (lower, upper float64) {
-	return Equivalence(s.OneSided, margin)
-}
-
 // Detectable returns the smallest difference that these items would show with the given
 // power, at most 1, which also stands for none: too few clusters, or no spread from which it
 // could be known.

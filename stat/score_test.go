@@ -56,7 +56,7 @@ func TestScoreDoesNotContradictItself(t *testing.T) {
 		if test.P < 0.05 && !est.LeavesOut(0) {
 			t.Errorf("draw %d: p = %v beside [%v, %v]", seed, test.P, est.Lo, est.Hi)
 		}
-		lower, upper := s.Equivalence(0.1)
+		lower, upper := stat.Equivalence(s.OneSided, 0.1)
 		if both := s.OneSided(0.9); (math.Max(lower, upper) < 0.05) != (both.Lo > -0.1 && both.Hi < 0.1) {
 			t.Errorf("draw %d: equivalence with p = %v and %v beside [%v, %v]", seed, lower, upper, both.Lo, both.Hi)
 		}
@@ -65,7 +65,7 @@ func TestScoreDoesNotContradictItself(t *testing.T) {
 		if plain := without.At(0.95); est.Hi-est.Lo <= plain.Hi-plain.Lo {
 			t.Errorf("draw %d: the interval does not allow for guesses", seed)
 		}
-		if a, _ := without.Equivalence(0.1); lower < a {
+		if a, _ := stat.Equivalence(without.OneSided, 0.1); lower < a {
 			t.Errorf("draw %d: non-inferior with p = %v, and %v without guesses", seed, lower, a)
 		}
 		if with, plain := s.Detectable(0.95, 0.8), without.Detectable(0.95, 0.8); with <= plain {

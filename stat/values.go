@@ -59,9 +59,6 @@ func (v *Values) Add(cluster string, x, weight float64) {
 // N returns the number of items.
 func (v *Values) N() int { return v.moments.n }
 
-// Moments returns the moments of all values.
-func (v *Values) Moments() Moments { return v.moments }
-
 // Named returns the number of clusters that have a name.
 func (v *Values) Named() int { return len(v.named) }
 

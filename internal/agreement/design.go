@@ -56,17 +56,6 @@ func (d Design) mark(e stat.Estimate, b stat.Bounds) stat.Estimate {
 	return e.Warn(warning)
 }
 
-// Widen returns an estimate with its interval widened from independent items to the design.
-func (d Design) Widen(e stat.Estimate) stat.Estimate {
-	if d.Clusters == 0 {
-		return e
-	}
-	factor := math.Sqrt(d.effect()) * d.quantile(e.Level) / normalQuantile(e.Level)
-	e.Lo, e.Hi = e.Value-float64(factor*(e.Value-e.Lo)), e.Value+float64(factor*(e.Hi-e.Value))
-	e.SE *= math.Sqrt(d.effect())
-	return d.mark(e, stat.Unit)
-}
-
 // Share returns a share p that was estimated from n items, with Wilson's interval for the
 // number of independent items that n items of this design are worth.
 //

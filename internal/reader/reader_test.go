@@ -73,7 +73,7 @@ func TestNoGold(t *testing.T) {
 
 // TestPrompts compares the embedded prompts with the hashes of their sources in NOTICE.
 func TestPrompts(t *testing.T) {
-	notice, err := os.ReadFile("../NOTICE")
+	notice, err := os.ReadFile("../../NOTICE")
 	if err != nil {
 		t.Fatal(err)
 	}

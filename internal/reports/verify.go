@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"io"
-	"slices"
 
 	"deem"
 	"deem/bundle"
@@ -37,15 +36,6 @@ type Verified struct {
 
 // OK reports whether nothing is wrong with the file. Some checks may not have been possible.
 func (v *Verified) OK() bool { return v.Total == 0 }
-
-// Check returns a check by name.
-func (v *Verified) Check(name string) bundle.Check {
-	i := slices.IndexFunc(v.Checks, func(c bundle.Check) bool { return c.Name == name })
-	if i < 0 {
-		return bundle.Check{}
-	}
-	return v.Checks[i]
-}
 
 // Verify checks a run file and computes its report again. It needs no store, no network and
 // no other file. Errors in the file are findings; the returned error is that of reading, or
