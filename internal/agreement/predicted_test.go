@@ -107,11 +107,11 @@ func TestPredictDegenerate(t *testing.T) {
 	}
 }
 
-// TestBridgePairs retires each of nine judges of 3,200 answers for each of the others: the new
+// TestPredictPairs retires each of nine judges of 3,200 answers for each of the others: the new
 // judge sees 200 of the answers. With the correlation r of the two judges, no method that
 // knows the old verdicts alone needs fewer than 1-r² of the calls, so that half of the calls
 // are saved where r² is above one half and a little more, as it is for 20 of the pairs.
-func TestBridgePairs(t *testing.T) {
+func TestPredictPairs(t *testing.T) {
 	const calls = 200
 	rows := readTrivia(t)
 	names := slices.Sorted(maps.Keys(rows[0].Judges))

@@ -200,6 +200,8 @@ var hintCases = []hintCase{
 	{when: "deem run --data answers.jsonl --judge semantic", follow: "--embeddings => --embeddings openai:text-embedding-3-small", past: true},
 	{when: "deem run --data answers.jsonl\ndeem plan --data many.jsonl --split 100 --from last", follow: "deem run --data FILE --trials 3 --sample 100 => deem run --data many.jsonl --trials 3 --sample 100 --judge universal --model fake:labels=CORRECT|INCORRECT --temperature 1\ndeem plan --split 100 --from last"},
 	{when: "deem run --data answers.jsonl\ndeem agree last labels.csv --write-known known.yaml\ndeem run --data answers.jsonl --judge exact\ndeem agree last labels.csv --known known.yaml", follow: "deem show ITEM => deem show q1\n--write-known => deem agree last labels.csv --write-known new.yaml"},
+	{when: "deem run --data answers.jsonl --judge exact\ndeem run --data answers.jsonl --judge contains\ndeem compare bridge last", follow: "deem compare bridge last~1 last\ndeem compare bridge last --judge grade --model openai:gpt-5-mini --calls 200 => deem compare bridge last --judge universal --model fake:labels=CORRECT|INCORRECT --calls 2"},
+	{when: "deem run --data answers.jsonl --judge exact\ndeem run --data answers.jsonl --judge contains\ndeem compare bridge", follow: "deem compare bridge last~1 last"},
 	{when: "deem rejudge strange.json", follow: "--map question=COLUMN,references=COLUMN,response=COLUMN,label=COLUMN => --map question=w,references=x,response=y,label=z\ndeem list formats"},
 	{when: "deem rejudge systems.json", follow: "--pick one\n--pick each\n--pick all"},
 	{when: "deem rejudge silent.json --judge match", follow: "--map response=COLUMN => --map response=bot"},

@@ -94,11 +94,10 @@ func TestHints(t *testing.T) {
 
 // pending are hints that no case follows yet. Their flags are checked like all others.
 var pending = map[string]bool{
-	"deem compare bridge last~1 last":                                                                                 true,
 	"judge a sample of the same items: deem run --sample 200":                                                         true,
 	"--map retrieved=COLUMN,gold=COLUMN names other columns; this file has lists in %s":                               true,
 	`a row needs "retrieved", a list of ids, and "gold_ids"; deem retrieval BENCHMARK reads the files of a benchmark`: true,
-	"deem report RUN shows one run":                                                                                   true,
+	"deem report RUN shows one run": true,
 	"if they are the items, --map response=COLUMN names the column with the response; otherwise take the list with the items out of it: jq '%s' %s > part.json": true,
 	"judge each and compare them: deem run --data %s; deem run --data %s; deem compare last~1 last":                                                             true,
 	"%s looks like the verdict, and then there are %s: --map %s=%s":                                                                                             true,

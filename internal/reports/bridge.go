@@ -34,6 +34,9 @@ type Bridge struct {
 	// nobody asked.
 	Planned *BridgePlan `json:"planned,omitempty"`
 
+	// Drawn reports whether the items of the new judge were drawn by what the old one said.
+	Drawn bool `json:"drawn"`
+
 	Notes []string `json:"notes"`
 }
 
@@ -187,4 +190,51 @@ func higher(e stat.Estimate) string {
 		word, e.Value, e.Lo, e.Hi = "lower", -e.Value, -e.Hi, -e.Lo
 	}
 	return fmt.Sprintf("%.1f pp %s %s", 100*e.Value, e.Ends("%.1f", 100), word)
+}
+
+// BridgeItems returns the items of a run that its judge decided, each with the verdict, and how
+// many it did not decide.
+func BridgeItems(ctx context.Context, st store.Store, was store.Run) (pairs []agree.Pair, undecided int, err error) {
+	for trials, err := range byItem(Counted(ctx, st, was, store.Query{})) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if p := agree.Judged(trials, 0); p.Verdict != nil {
+			pairs = append(pairs, p)
+		} else {
+			undecided++
+		}
+	}
+	return pairs, undecided, nil
+}
+
+// BridgeAnswers returns what the judge of a run says of its items, by the hash of their texts.
+func BridgeAnswers(ctx context.Context, st store.Store, is store.Run) (map[string]*agree.Truth, error) {
+	answers := map[string]*agree.Truth{}
+	for trials, err := range byItem(Counted(ctx, st, is, store.Query{})) {
+		if err != nil {
+			return nil, err
+		}
+		if t := agree.TruthOf(trials); t != nil {
+			answers[trials[0].Item.Hash()] = t
+		}
+	}
+	return answers, nil
+}
+
+// DrawnBridge returns the bridge from the judge of a run to that of another, which was called
+// for the items that b chose.
+func DrawnBridge(was, is store.Run, b *agree.Bridge, undecided int) Bridge {
+	score := b.Score(agree.Options{})
+	old := b.Raw()
+	all := Bridge{
+		Version: BridgeVersion, Items: score.Items, Both: score.Known, Notes: []string{}, Drawn: true,
+		Old:        BridgeEnd{Party: Party(was), Judged: score.Items, Score: agreement.Prediction{Estimate: old, Alone: old, Known: score.Items, Items: score.Items}},
+		New:        BridgeEnd{Party: Party(is), Judged: score.Known, Score: score},
+		Difference: stat.NoInterval(score.Value-old.Value, score.Known, stat.DefaultLevel, stat.Bounds{Lo: -1, Hi: 1}, "the items were drawn with unequal probabilities"),
+	}
+	if undecided > 0 {
+		all.Notes = append(all.Notes, fmt.Sprintf("%s that %s did not judge are left out", words.Count(undecided, "item"), all.Old.Judge))
+	}
+	return all
 }

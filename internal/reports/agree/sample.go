@@ -249,8 +249,11 @@ func (s *sample) design(z influence) agreement.Design {
 // Source: W. G. Cochran, Sampling Techniques (1977), section 12.2, double sampling for
 // stratification, applied to the influence of the items: the variance within the strata,
 // weighted by the square of their weight, plus the variance between them. Half a label of
-// either kind is added within a stratum, so that one without errors does not claim
-// certainty.
+// either kind is added to each verdict, so that one without errors does not claim certainty.
+// A stratum gets the root of its share of the verdict's labels, and as far as that is less
+// than one half, its variance has Bessel's correction: with all of it, sixteen strata would
+// claim eight errors more than there are, and with its share the errors that no label of a
+// stratum shows would be missing (TestBridgePairs).
 func (s *sample) variance(z influence) (variance, base float64) {
 	n := float64(len(s.both))
 	if s.strata == nil {
@@ -264,16 +267,20 @@ func (s *sample) variance(z influence) (variance, base float64) {
 		return both / (total * total) * n / (n - 1), squares / total / (n - 1)
 	}
 	total, squares := 0.0, 0.0
+	drawn := map[bool]float64{} // labels of each verdict
 	for _, h := range s.strata {
 		total += h.items
 		squares += h.all
+		drawn[h.verdict] += h.effective()
 	}
 	for _, h := range s.strata {
 		w, labels := h.items/total, h.effective()
-		p := (h.yes/h.labels*labels + 0.5) / (labels + 1)
+		part := math.Sqrt(labels / drawn[h.verdict])
+		p := (h.yes/h.labels*labels + 0.5*part) / (labels + part)
+		spread := min(p*(1-p)*labels/(labels-1+part), 0.25)
 		yes, no := z(true, h.verdict), z(false, h.verdict)
 		mean := h.mean(z)
-		variance += w*w*p*(1-p)*(yes-no)*(yes-no)/labels + w*mean*mean*squares/total/total
+		variance += w*w*spread*(yes-no)*(yes-no)/labels + w*mean*mean*squares/total/total
 		base += w * (p*yes*yes + (1-p)*no*no)
 	}
 	return variance, base / max(n-1, 1)
