@@ -55,7 +55,6 @@ type Options struct {
 type Server struct {
 	Options
 	Guard *Guard
-	Index *Indexer
 	Mux   *http.ServeMux // the routes of all parts, without the checks of requests
 
 	// Background ends with the server. Work started by one request may serve others
@@ -75,13 +74,12 @@ func New(o Options) (*Server, error) {
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	s := &Server{Options: o, Guard: newGuard(o.Token, o.BehindProxy), Mux: http.NewServeMux(), ended: ended{why: map[string]error{}}}
 	s.Background, s.stop = context.WithCancel(context.Background())
-	s.Index = &Indexer{ctx: s.Background, store: o.Store, log: o.Logger, searched: map[string]indexed{}}
 	s.Add(Part{Routes: []Route{
 		{Pattern: "GET /healthz", Handle: healthz},
 		{Pattern: "GET /readyz", Handle: s.readyz},
 		{Pattern: "POST /login", Handle: s.login},
 		{Pattern: "POST /logout", Handle: s.logout},
-	}, Wait: s.Index.wg.Wait})
+	}})
 	return s, nil
 }
 

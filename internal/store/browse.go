@@ -45,7 +45,8 @@ type View struct {
 	// and a text without words selects everything.
 	//
 	// Scripts without spaces between words, such as Chinese, are searched by character: any
-	// part of a sentence is found. Only the beginning of very long texts may be searched.
+	// part of a sentence is found. A search reads the run: it takes up to a second for 100,000
+	// records.
 	Text string
 
 	// Against is the id of another run. It selects the records that differ from that run's
@@ -117,17 +118,6 @@ type Counts struct {
 	Kinds      []Count `json:"kinds"`
 }
 
-// A Searched is the progress of the search index of a run.
-type Searched struct {
-	// Done is the number of indexed records. It stays below Total while indexed records may
-	// have been replaced.
-	Done  int `json:"done"`
-	Total int `json:"total"` // the records of the run
-}
-
-// Complete reports whether a search covers all records.
-func (s Searched) Complete() bool { return s.Done >= s.Total }
-
 // Browser is a store in which a person can filter, sort, search and count records.
 type Browser interface {
 	// View returns the records of one page, in the order of the view (if it goes backward,
@@ -138,14 +128,6 @@ type Browser interface {
 	// The database counts, so a damaged record is not noticed here: View and Records check
 	// each record that they return.
 	Count(ctx context.Context, runID string, v View) (Counts, error)
-
-	// Index updates the search index of a run, for a limited time, and returns its
-	// progress. Call it again until it is complete. A search with an incomplete index
-	// covers the records indexed so far.
-	//
-	// The index is stored separately from the records: building it never delays a run that
-	// is being judged, and it can be rebuilt from them.
-	Index(ctx context.Context, runID string) (Searched, error)
 }
 
 // A Tally counts records. Stores build [Counts] with it. The zero value is ready for use.

@@ -1,28 +1,13 @@
 package store
 
 import (
+	"errors"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-)
 
-// SearchTextBytes and SearchItemBytes limit how much of a text and of an item is indexed.
-// Text after the limit is not found.
-const (
-	SearchTextBytes = 64 << 10
-	SearchItemBytes = 256 << 10
+	"golang.org/x/text/unicode/norm"
 )
-
-// CutText returns at most the first limit bytes of s, without splitting a character.
-func CutText(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
-}
 
 // unspaced are the scripts without spaces between words.
 var unspaced = []*unicode.RangeTable{
@@ -30,9 +15,9 @@ var unspaced = []*unicode.RangeTable{
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
 
-// IsUnspaced reports whether r is a character of a script without spaces. The Japanese
+// isUnspaced reports whether r is a character of a script without spaces. The Japanese
 // prolonged sound mark counts too: it is shared by several scripts, so no table has it.
-func IsUnspaced(r rune) bool {
+func isUnspaced(r rune) bool {
 	return r >= 0x0e00 && (r == 'ー' || r == 'ｰ' || unicode.In(r, unspaced...))
 }
 
@@ -44,11 +29,11 @@ func isWord(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Co)
 }
 
-// SearchWords returns the words of a text in order. Words are runs of letters, digits and
-// marks. Each character of a script that is written without spaces is a word, in the index
+// searchWords returns the words of a text in order. Words are runs of letters, digits and
+// marks. Each character of a script that is written without spaces is a word, in a record
 // and in a query, because otherwise a Chinese sentence would be one word; a Chinese word is
-// a phrase of characters. Stores handle case and accents in their own way.
-func SearchWords(text string) []string {
+// a phrase of characters.
+func searchWords(text string) []string {
 	var words []string
 	start := -1 // of the current word
 	end := func(at int) {
@@ -65,7 +50,7 @@ func SearchWords(text string) []string {
 			apart = false
 			continue
 		case r >= 0x300 && unicode.Is(unicode.M, r): // A Thai vowel stays with its consonant.
-		case IsUnspaced(r):
+		case isUnspaced(r):
 			end(i)
 			apart = true
 		case apart:
@@ -80,22 +65,22 @@ func SearchWords(text string) []string {
 	return words
 }
 
-// A SearchTerm is a word or phrase to search for.
-type SearchTerm struct {
+// A searchTerm is a word or phrase to search for.
+type searchTerm struct {
 	Text   string // as typed, with at least one word
 	Prefix bool   // the last word is a prefix
 }
 
-// MaxSearchTerms is the maximum number of terms of a query; further terms are ignored. Only
+// maxSearchTerms is the maximum number of terms of a query; further terms are ignored. Only
 // a pasted paragraph has more.
-const MaxSearchTerms = 64
+const maxSearchTerms = 64
 
-// SearchTerms returns the terms of a query: its words, and phrases in quotes. A star after a
+// searchTerms returns the terms of a query: its words, and phrases in quotes. A star after a
 // term makes it a prefix.
-func SearchTerms(query string) []SearchTerm {
-	var list []SearchTerm
-	for query != "" && len(list) < MaxSearchTerms {
-		var t SearchTerm
+func searchTerms(query string) []searchTerm {
+	var list []searchTerm
+	for query != "" && len(list) < maxSearchTerms {
+		var t searchTerm
 		switch r, size := utf8.DecodeRuneInString(query); {
 		case unicode.IsSpace(r):
 			query = query[size:]
@@ -124,4 +109,103 @@ func cutAt(s string, end func(rune) bool) (before, rest string) {
 		return s, ""
 	}
 	return s[:i], s[i:]
+}
+
+// fold returns a text in lower case, with its Latin letters without accents. Other scripts
+// keep theirs: й and и are two letters.
+func fold(text string) string {
+	if isASCII(text) {
+		return strings.ToLower(text)
+	}
+	var b strings.Builder
+	latin := false
+	for _, r := range norm.NFD.String(text) {
+		if r >= 0x300 && r <= 0x36f {
+			if latin {
+				continue
+			}
+		} else {
+			latin = unicode.Is(unicode.Latin, r)
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return norm.NFC.String(b.String())
+}
+
+func isASCII(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
+
+// A Search finds records by words; see [View.Text]. A database cannot know what a word is,
+// so a store selects candidates by [Search.Needles], and asks [Search.Finds] about each.
+type Search []string // phrases of folded words, each between spaces
+
+// NewSearch returns the search for a text, nil for a text without words.
+func NewSearch(text string) (s Search) {
+	for _, t := range searchTerms(text) {
+		phrase := " " + strings.Join(searchWords(fold(t.Text)), " ")
+		if !t.Prefix {
+			phrase += " "
+		}
+		s = append(s, phrase)
+	}
+	return s
+}
+
+// Needles returns for each phrase its longest word of ASCII letters and digits, or "". A
+// record can only be found if each needle is in one of its texts, in upper or lower case, or
+// if it has a text that is not ASCII.
+func (s Search) Needles() []string {
+	needles := make([]string, len(s))
+	for i, phrase := range s {
+		for word := range strings.FieldsSeq(phrase) {
+			if isASCII(word) && len(word) > len(needles[i]) {
+				needles[i] = word
+			}
+		}
+		needles[i] = needles[i][:min(len(needles[i]), 100)] // databases limit patterns
+	}
+	return needles
+}
+
+// A SearchedRecord is what a search reads of a record. Fields and conversations are not
+// searched: they are the system's input, often as long as a book.
+type SearchedRecord struct {
+	Item  string   // its JSON
+	Parts *string  // JSON; see [StoredRecord]
+	Texts []string // the long texts of the item, and those of the verdict or the failure
+}
+
+// Finds reports whether each phrase is in a text of the record.
+func (s Search) Finds(rec SearchedRecord) (bool, error) {
+	var it struct {
+		ID         string   `json:"id"`
+		Question   string   `json:"question"`
+		References []string `json:"references"`
+		Response   string   `json:"response"`
+	}
+	var p struct {
+		Answer string `json:"answer"`
+	}
+	err := DecodeJSON(rec.Item, &it)
+	if rec.Parts != nil {
+		err = errors.Join(err, DecodeJSON(*rec.Parts, &p))
+	}
+	var said strings.Builder // words between spaces, and a line break that no phrase spans
+	said.Grow(len(rec.Item) + len(rec.Item)/2)
+	for _, texts := range [][]string{{it.ID, it.Question, it.Response, p.Answer}, it.References, rec.Texts} {
+		for _, text := range texts {
+			for _, word := range searchWords(fold(text)) {
+				said.WriteByte(' ')
+				said.WriteString(word)
+			}
+			said.WriteString(" \n")
+		}
+	}
+	for _, phrase := range s {
+		if !strings.Contains(said.String(), phrase) {
+			return false, err
+		}
+	}
+	return err == nil, err
 }

@@ -20,8 +20,8 @@
 //
 // The implementations are in separate packages, named after what they wrap, and all of them
 // pass the suite of package storetest. What they share is here: the stored form of items and
-// replies ([ItemEncoder]), the order of a view ([ViewOrder]), and what counts as a word
-// ([SearchWords]).
+// replies ([ItemEncoder]), the order of a view ([ViewOrder]), and which words a record has
+// ([Search]).
 package store
 
 import (

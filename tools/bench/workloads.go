@@ -414,10 +414,8 @@ func visit(ctx context.Context, l *lab) ([]value, error) {
 	go func() { _, _ = io.Copy(io.Discard, out) }() // Wait ends it.
 	site := strings.TrimSuffix(welcome.URL, "/")
 	page := site + "/runs/" + url.PathEscape(run)
-	for notice, page := range map[string]string{"index of words knows": page + "/items?q=rare0", "is being counted": page} {
-		if err := until(ctx, page, notice); err != nil {
-			return nil, err
-		}
+	if err := until(ctx, page, "is being counted"); err != nil {
+		return nil, err
 	}
 	var values []value
 	for _, v := range views(run, records) {

@@ -46,9 +46,6 @@ func (s *Server) getRecords(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if f.Text != "" {
-		s.Index.Want(run)
-	}
 	want.Limit = recordsPage
 	if !wantsLines(r) {
 		limit, err := pageSize(q)

@@ -28,7 +28,6 @@ type itemsView struct {
 	Rows       []itemRow
 	Prev, Next string // paths, "" for none
 	CSV        string
-	Searched   *store.Searched // nil unless a text is searched and the index is incomplete
 }
 
 // Verdicts and Orders return the choices of the form.
@@ -59,9 +58,6 @@ func (s *Server) itemsPage(r *http.Request) (page, error) {
 			v.Trials = append(v.Trials, n)
 		}
 	}
-	if f.Text != "" {
-		v.Searched = s.Index.Progress(run)
-	}
 	// Counting the records and reading a page of them are both slow in a large run.
 	var counting error
 	var wg sync.WaitGroup
@@ -83,10 +79,6 @@ func (s *Server) count(ctx context.Context, v *itemsView) error {
 	v.Counts = v.Facets
 	if !v.Filter.Active() {
 		return nil
-	}
-	if v.Searched != nil { // The index is growing, so the count is not cached.
-		v.Counts, err = s.Store.Count(ctx, v.Run.ID, v.Filter.View())
-		return err
 	}
 	var other store.Run
 	if v.Filter.Against != "" {

@@ -18,7 +18,7 @@ import (
 
 // TestSoakLargeRuns measures the pages of runs with many records: the median of five times
 // that a list, a filter, a search, a sorted list and the page of the run take once the
-// report and the index of words are made. The bound is on the time of the processor, which
+// report is made. The bound is on the time of the processor, which
 // does not depend on what else the machine does.
 func TestSoakLargeRuns(t *testing.T) {
 	for _, size := range []struct {
@@ -29,15 +29,6 @@ func TestSoakLargeRuns(t *testing.T) {
 			st := openStore(t)
 			run := manyRecords(t, st, size.records)
 			s := newServer(t, server.Options{Store: st})
-			began := time.Now()
-			for done := false; !done; {
-				at, err := st.Index(t.Context(), run.ID)
-				if err != nil {
-					t.Fatal(err)
-				}
-				done = at.Complete()
-			}
-			t.Logf("the index of words took %v", time.Since(began))
 			base := "/runs/" + run.ID
 			for _, page := range []struct{ name, path string }{
 				{"run", base},

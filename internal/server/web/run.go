@@ -71,7 +71,6 @@ const patience = 3 * time.Second
 const refreshEvery = 2
 
 func (s *Server) runPage(r *http.Request, run store.Run) (page, error) {
-	s.Index.Want(run)
 	v := runView{Run: run, Tabs: s.runTabs(run, "run"), Progress: s.progressOf(run), CanEdit: !s.ReadOnly}
 	if s.queue != nil {
 		status, err := s.queue.Run(r.Context(), run.ID)

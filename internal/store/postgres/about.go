@@ -71,7 +71,6 @@ func (s *Store) Purge(ctx context.Context, runID string) error {
 			return store.NotDeleted(runID)
 		}
 		for _, statement := range []string{
-			`DELETE FROM words WHERE record IN (SELECT r.n FROM records r JOIN runs ON runs.n = r.run WHERE runs.id = $1)`,
 			`DELETE FROM calls WHERE record IN (SELECT r.n FROM records r JOIN runs ON runs.n = r.run WHERE runs.id = $1)`,
 			`DELETE FROM records WHERE run = (SELECT n FROM runs WHERE id = $1)`,
 			`DELETE FROM batch_lines WHERE run = (SELECT n FROM runs WHERE id = $1)`,

@@ -32,7 +32,7 @@ func (s *Store) View(ctx context.Context, runID string, v store.View) (recs []de
 		where := conditions{slices.Clone(sel.terms), slices.Clone(sel.args)}
 		where.and(seg.where, seg.args...)
 		last := where.add(left)
-		part, err := s.readPage(ctx, selectRecords(sel.join, where.String(), seg.by, last, v.Brief), where.args, v.Brief)
+		part, err := s.readPage(ctx, selectRecords(where.String(), seg.by, last, v.Brief), where.args, v.Brief)
 		if err != nil {
 			return nil, err
 		}
@@ -56,8 +56,7 @@ func (s *Store) View(ctx context.Context, runID string, v store.View) (recs []de
 // A selection is the records that a view selects, wherever it begins.
 type selection struct {
 	conditions
-	run  int64
-	join string
+	run int64
 }
 
 // selects returns the conditions on the records r of a view.
@@ -77,8 +76,7 @@ func (s *Store) selects(ctx context.Context, runID string, v store.View) (*selec
 		}
 		sel.and(differs, other)
 	}
-	sel.join = sel.selectText(v.Text)
-	return sel, nil
+	return sel, s.selectText(ctx, sel, v.Text)
 }
 
 // differs is true for a record that differs from that of the other run. A failure is NULL
@@ -153,7 +151,7 @@ func (s *Store) Count(ctx context.Context, runID string, v store.View) (store.Co
 	err = s.retry(ctx, func(ctx context.Context) error {
 		t = store.Tally{}
 		rows, err := s.pool.Query(ctx, fmt.Sprintf(`SELECT r.category, coalesce(r.label, r.kind), r.kind IS NOT NULL, count(*)
-			FROM records r %s WHERE %s GROUP BY r.category, r.label, r.kind`, sel.join, sel.String()), sel.args...)
+			FROM records r WHERE %s GROUP BY r.category, r.label, r.kind`, sel.String()), sel.args...)
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -52,87 +51,6 @@ func TestKeys(t *testing.T) {
 			}
 			seen[key] = what
 		}
-	}
-}
-
-func TestWords(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                           "",
-		"?!":                         "",
-		"Don't stop-me NOW":          "don t stop me now",
-		"Crème Brûlée, Ærø, naïve":   "creme brulee ærø naive",
-		"cre\u0300me":                "creme",
-		"Йод ЁЖ":                     "йод ёж",
-		"3.14 is 42%":                "3 14 is 42",
-		"東京タワー42m":                   "東 京 タ ワ ー 42m",
-		"한국어 text":                   "한국어 text",
-		"ไทย":                        "ไ ท ย",
-		"हिन्दी":                     "हिन्दी",
-		"a\x00b\x01c":                "a b c",
-		"out_of_range":               "out of range",
-		"İstanbul":                   "istanbul",
-		strings.Repeat("x", 5):       "xxxxx",
-		"\ue000":                     "\ue000",
-		"tab\there\nthere\u00a0each": "tab here there each",
-	} {
-		if got := strings.Join(wordsOf(text), " "); got != want {
-			t.Errorf("words of %q = %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestTerms(t *testing.T) {
-	for query, want := range map[string]string{
-		"":                        `[]`,
-		"  ":                      `[]`,
-		"tower":                   `[" tower " "'tower'"]`,
-		"Tower* of":               `[" tower" " of " "'tower':* & 'of'"]`,
-		`"the tower" of`:          `[" the tower " " of " "'the' & 'tower' & 'of'"]`,
-		`"the tow"* of`:           `[" the tow" " of " "'the' & 'tow':* & 'of'"]`,
-		`"not closed`:             `[" not closed " "'not' & 'closed'"]`,
-		"“the tower”":             `[" the tower " "'the' & 'tower'"]`,
-		"don't":                   `[" don t " "'don' & 't'"]`,
-		"* ? \"\" \"":             `[]`,
-		"' OR 1=1; -- & | ! <-> ": `[" or " " 1 1 " "'or' & '1' & '1'"]`,
-	} {
-		var c conditions
-		join := c.selectText(query)
-		if got := fmt.Sprintf("%q", c.args); got != want || (join == "") != (want == "[]") {
-			t.Errorf("the arguments for %q = %s, join %q, want %s", query, got, join, want)
-		}
-	}
-}
-
-// TestFoldLosesNoWord checks that a folded word is still a word, so that no term is without
-// words.
-func TestFoldLosesNoWord(t *testing.T) {
-	for r := range unicode.MaxRune + 1 {
-		if s := string(r); len(store.SearchWords(s)) > 0 && len(wordsOf(s)) == 0 {
-			t.Errorf("%q is a word, but not when it is folded", s)
-		}
-	}
-}
-
-// TestIndexable checks that words that do not fit into a tsvector are not put into one.
-func TestIndexable(t *testing.T) {
-	rec := deem.Record{Item: deem.Item{ID: "q", Response: strings.Repeat("x", 70_000) + " after"}, Verdict: &deem.Verdict{Reason: "why"}}
-	inOrder, words := said(rec)
-	if vector(words) != nil {
-		t.Error("a word of 64 KiB counts as one that can be indexed")
-	}
-	if want := " q \n " + strings.Repeat("x", store.SearchTextBytes) + " \n why \n"; inOrder != want {
-		t.Errorf("said %.60q..., want %.60q...", inOrder, want)
-	}
-	many := make([]string, 200_000)
-	for i := range many {
-		many[i] = fmt.Sprint("word", i)
-	}
-	if vector(many) != nil || vector(many[:1000]) == nil {
-		t.Error("vector does not tell 1,000 words from 200,000")
-	}
-	var c conditions
-	if c.selectText(strings.Repeat("x", 2000)); strings.Contains(c.String(), "tsquery") {
-		t.Error("a word of 2,000 bytes is looked for in the index")
 	}
 }
 

@@ -47,7 +47,7 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 	args := slices.Clone(where.args)
 	where.and(store.PlaceColumns+" > ($%d, $%d, $%d)", 0, 0, 0)
 	limit := where.add(0)
-	query := selectRecords("", where.String(), "r.position, r.trial, r.n", limit, q.Brief)
+	query := selectRecords(where.String(), "r.position, r.trial, r.n", limit, q.Brief)
 	after := []any{-1, 0, 0}
 	if q.After != nil {
 		n, err := s.recordNumber(ctx, run, *q.After)
@@ -147,15 +147,15 @@ func (s *Store) complete(ctx context.Context, page []found, q store.Query, cache
 // selectRecords returns a query for scanRecord. Argument limit is the maximum number of
 // records. The records are chosen before their items are looked up, one by one: otherwise
 // Postgres would rather read all items.
-func selectRecords(join, where, by string, limit int, brief bool) string {
+func selectRecords(where, by string, limit int, brief bool) string {
 	columns, items := "i.body, i.texts", "LEFT JOIN LATERAL (SELECT body, texts FROM items WHERE hash = r.item LIMIT 1) i ON true"
 	if brief {
 		columns, items = "NULL::text, NULL::text", ""
 	}
 	return fmt.Sprintf(`SELECT r.n, r.run, r.item_id, r.item_key, r.item, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
 		r.label, r.score, r.pass, r.confidence, r.reason, r.parts, r.kind, r.detail, r.sum, r.calls, %s
-		FROM (SELECT r.* FROM records r %s WHERE %s ORDER BY %s LIMIT $%d) r %s ORDER BY %s`,
-		columns, join, where, by, limit, items, by)
+		FROM (SELECT r.* FROM records r WHERE %s ORDER BY %s LIMIT $%d) r %s ORDER BY %s`,
+		columns, where, by, limit, items, by)
 }
 
 // conditions are the terms of a WHERE clause and the arguments for them.

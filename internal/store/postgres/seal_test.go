@@ -24,9 +24,9 @@ var unsealed = map[string]string{
 	"runs.about": "what people noted", "runs.deleted": "a time",
 	"runs.max_micros": "the budget, which no number depends on", "runs.factor": "how much is reserved",
 	"counts.slot": "says which connection counted", "counts.updated": "a time",
-	"records.version": "only the index of words reads it", "records.was_failed": "only the statement that writes it reads it",
+	"records.version": "only the statement that writes it reads it", "records.was_failed": "only the statement that writes it reads it",
 	"batches": "what is in flight", "batch_lines": "what is in flight",
-	"commits": "ids of commits", "money": "money in flight", "words": "an index that is made anew",
+	"commits": "ids of commits", "money": "money in flight",
 	"deem_migrations": "versions of the schema",
 }
 

@@ -32,7 +32,7 @@ func (s *Store) View(ctx context.Context, runID string, v store.View) (recs []de
 	}
 	defer func() { err = s.explain("read", err) }()
 	where, err := s.selects(ctx, runID, v)
-	if err != nil || where.nothing {
+	if err != nil {
 		return nil, err
 	}
 	order, limit := store.ViewOrderOf(v), cmp.Or(v.Limit, store.DefaultLimit)
@@ -84,10 +84,9 @@ func viewQuery(where selection, order store.ViewOrder, v store.View) string {
 // A selection is the records that a view selects, wherever it begins.
 type selection struct {
 	conditions
-	run     int64
-	index   string
-	nothing bool // no record can meet the conditions
-	whole   bool // there are no conditions but the run
+	run   int64
+	index string
+	whole bool // there are no conditions but the run
 }
 
 // boundSample is the number of records that the bound of a page is taken from. Tests lower it.
@@ -188,7 +187,7 @@ func (s *Store) Count(ctx context.Context, runID string, v store.View) (counts s
 	}
 	defer func() { err = s.explain("count records in", err) }()
 	where, err := s.selects(ctx, runID, v)
-	if err != nil || where.nothing {
+	if err != nil {
 		return new(store.Tally).Counts(), err
 	}
 	from := fmt.Sprintf("FROM records r INDEXED BY %s WHERE %s", where.index, strings.Join(where.terms, " AND "))

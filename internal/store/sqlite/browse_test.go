@@ -1,10 +1,8 @@
 package sqlite
 
 import (
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -44,7 +42,7 @@ func TestViewPlans(t *testing.T) {
 	}
 }
 
-// TestViewCovered checks that sorting or searching a run reads the index and not the rows:
+// TestViewCovered checks that sorting a run reads the index and not the rows:
 // in a run of a million records, reading the rows takes more than twice as long.
 func TestViewCovered(t *testing.T) {
 	s := openInside(t)
@@ -55,13 +53,9 @@ func TestViewCovered(t *testing.T) {
 	if err := s.Append(t.Context(), run.ID, []deem.Record{storetest.Record(0)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Index(t.Context(), run.ID); err != nil {
-		t.Fatal(err)
-	}
 	for _, v := range []store.View{
 		{Order: store.ByConfidence},
 		{Order: store.ByScore, Descending: true},
-		{Text: storetest.Record(0).Item.ID},
 	} {
 		plan := viewPlan(t, s, run.ID, v)
 		if chosen, _, _ := strings.Cut(plan, "SCAN (subquery"); !strings.Contains(chosen, "COVERING INDEX records_position") {
@@ -83,51 +77,6 @@ func viewPlan(t *testing.T, s *Store, runID string, v store.View) string {
 		}
 	}
 	return planOf(t, s, viewQuery(where, order, v), append(where.args, 50)...)
-}
-
-// TestIndexSlices checks that one call of Index takes a limited time, that the next resumes
-// where it stopped, also in another store, and that a search finds what is indexed so far.
-func TestIndexSlices(t *testing.T) {
-	s := openInside(t)
-	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	recs := make([]deem.Record, 60)
-	for i := range recs {
-		recs[i] = storetest.Record(i)
-		recs[i].Calls = nil
-	}
-	if err := s.Append(t.Context(), run.ID, recs); err != nil {
-		t.Fatal(err)
-	}
-	calls, last := 0, store.Searched{}
-	for ; !last.Complete() || calls == 0; calls++ {
-		other, err := OpenReadOnly(t.Context(), s.path, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		other.search.slice = time.Millisecond
-		done, err := other.Index(t.Context(), run.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if done.Total != len(recs) || done.Done < last.Done || calls > 200 {
-			t.Fatalf("Index = %+v after %+v, want it to go on", done, last)
-		}
-		last = done
-		counts, err := s.Count(t.Context(), run.ID, store.View{Text: "lighthouse"})
-		// It may have indexed everything without knowing it.
-		if err != nil || counts.Total != done.Done && done.Done != done.Total-1 {
-			t.Errorf("%d records are found, %v, want the %d that are indexed", counts.Total, err, done.Done)
-		}
-		if err := other.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if calls < 3 {
-		t.Errorf("60 records were indexed in %d calls of a millisecond", calls)
-	}
 }
 
 // TestTally checks that counts are read correctly, or not at all.
@@ -157,22 +106,6 @@ func TestTally(t *testing.T) {
 	} {
 		if _, ok := readTally(strange.said, strange.n); ok {
 			t.Errorf("readTally(%q, %d) was sure of it", strange.said, strange.n)
-		}
-	}
-}
-
-func TestTerms(t *testing.T) {
-	for query, want := range map[string][]string{
-		"":                 nil,
-		"*":                nil,
-		`tower "a phrase"`: {`"tower"`, `"a phrase"`},
-		`tow* "eiffel t"*`: {`"tow" *`, `"eiffel t" *`},
-		"well-known NEAR(": {`"well known"`, `"NEAR"`},
-		"2024年の":           {`"2024 年 の"`},
-		"a\x00b\"\xff":     {`"a b"`},
-	} {
-		if got := terms(query); !slices.Equal(got, want) {
-			t.Errorf("terms(%.40q) = %q, want %q", query, got, want)
 		}
 	}
 }

@@ -24,6 +24,9 @@ func TestPlans(t *testing.T) {
 	}{
 		{store.Query{}, "records_position"},
 		{store.Query{Brief: true}, "records_position"},
+		{store.Query{WithCalls: true}, "records_position"},
+		{store.Query{Brief: true, WithCalls: true}, "records_position"},
+		{store.Query{Unjudged: true, WithCalls: true}, "records_unjudged"},
 		{store.Query{Trial: new(0)}, "records_position"},
 		{store.Query{Labels: []string{"a"}}, "records_position"},
 		{store.Query{Labels: []string{"a", "b"}}, "records_position"},
@@ -61,7 +64,7 @@ func openInside(t *testing.T) *Store {
 func explainPlan(t *testing.T, s *Store, q store.Query) string {
 	t.Helper()
 	query, args := recordQuery(1, q)
-	return planOf(t, s, query, append(args, -1, 0, 0, 10)...)
+	return planOf(t, s, query, append(args, -1, 0, 0)...)
 }
 
 // planOf returns the query plan of SQLite.

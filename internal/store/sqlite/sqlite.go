@@ -6,9 +6,6 @@
 // been passed to the operating system when it returns, so killing the process loses no
 // committed data. The disk is synced only at checkpoints (synchronous=NORMAL): a power cut
 // may lose the last commits, but never breaks one apart or damages the file.
-//
-// Once a run is searched, its search index is a further file, with the suffix .search. It
-// can be deleted at any time.
 package sqlite
 
 import (
@@ -68,7 +65,6 @@ type Store struct {
 	write *writer
 
 	filter replyFilter
-	search searcher
 
 	// numbers maps the id of a run to its key n. Neither ever changes.
 	numbers sync.Map
@@ -203,11 +199,6 @@ func (s *Store) Close() error {
 		if s.read != nil {
 			errs = append(errs, closeAll(s.query.list()), s.read.Close())
 		}
-		s.search.mu.Lock()
-		if s.search.temp != "" {
-			errs = append(errs, os.RemoveAll(s.search.temp))
-		}
-		s.search.mu.Unlock()
 		if s.write != nil {
 			errs = append(errs, s.write.close())
 		}

@@ -73,8 +73,6 @@ func testPurge(t *testing.T, s suite) {
 	if err := st.Purge(t.Context(), run.ID); err == nil {
 		t.Error("Purge removed a run that was not deleted")
 	}
-	_, err := st.Index(t.Context(), run.ID)
-	must(t, err)
 	mustEdit(t, st, run.ID, func(a *store.About) { a.Deleted = time.Now() })
 	must(t, st.Purge(t.Context(), run.ID))
 	wantError(t, "Purge of a purged run", st.Purge(t.Context(), run.ID), store.ErrNotFound, "")
@@ -85,7 +83,6 @@ func testPurge(t *testing.T, s suite) {
 	rec := Record(0)
 	rec.Item.Response = "gamma"
 	mustAppend(t, st, next.ID, rec)
-	index(t, st, next.ID)
 	for text, n := range map[string]int{"gamma": 1, Record(0).Item.Response: 0} {
 		diff(t, "the number of records that "+text+" finds", len(finds(t, st, next.ID, text)), n)
 	}

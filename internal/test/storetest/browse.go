@@ -16,20 +16,6 @@ import (
 	"deem/internal/store"
 )
 
-// index updates the search index.
-func index(t *testing.T, st store.Database, runID string) store.Searched {
-	t.Helper()
-	for range 10_000 {
-		done, err := st.Index(t.Context(), runID)
-		must(t, err)
-		if done.Complete() {
-			return done
-		}
-	}
-	t.Fatal("Index does not come to an end")
-	return store.Searched{}
-}
-
 func mustView(t *testing.T, st store.Database, runID string, v store.View) []deem.Record {
 	t.Helper()
 	recs, err := st.View(t.Context(), runID, v)
@@ -256,7 +242,6 @@ func drawView(rt *rapid.T, other string) store.View {
 func testBrowse(t *testing.T, s suite) {
 	st := s.open(t)
 	model, run, other := browsedRun(t, st)
-	index(t, st, run)
 	rapid.Check(t, func(rt *rapid.T) {
 		v := drawView(rt, other)
 		var from *deem.Record
@@ -410,14 +395,9 @@ func testBrowseRefused(t *testing.T, s suite) {
 		wantError(t, name+" against no run", ask(t.Context(), run.ID, store.View{Against: "nowhere"}), store.ErrNotFound, "")
 		wantError(t, name+" with a cancelled context", ask(dead, run.ID, store.View{}), context.Canceled, "")
 	}
-	_, err := st.Index(t.Context(), "nowhere")
-	wantError(t, "Index of no run", err, store.ErrNotFound, "")
-	_, err = st.Index(dead, run.ID)
-	wantError(t, "Index with a cancelled context", err, context.Canceled, "")
 }
 
-// testBrowseEmpty checks that a run without records can be viewed, and that a search before
-// anything was indexed is not an error.
+// testBrowseEmpty checks that a run without records can be viewed and searched.
 func testBrowseEmpty(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	for _, v := range []store.View{{}, {Text: "lighthouse"}, {Order: store.ByScore, Descending: true}, {Against: run.ID}} {
@@ -427,7 +407,4 @@ func testBrowseEmpty(t *testing.T, s suite) {
 			t.Errorf("an empty run shows %d records, %+v, %v, %v, want nothing", len(got), counts, err, countErr)
 		}
 	}
-	diff(t, "an empty run indexed", index(t, st, run.ID), store.Searched{})
-	mustAppend(t, st, run.ID, Record(0))
-	diff(t, "a run of one record indexed", index(t, st, run.ID), store.Searched{Done: 1, Total: 1})
 }

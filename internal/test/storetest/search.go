@@ -60,7 +60,6 @@ func testBrowseText(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	recs := searched()
 	mustAppend(t, st, run.ID, recs...)
-	index(t, st, run.ID)
 	everything := make([]string, len(recs))
 	for i, rec := range recs {
 		everything[i] = rec.Item.ID
@@ -102,7 +101,6 @@ func testBrowseText(t *testing.T, s suite) {
 func testBrowseTyped(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	mustAppend(t, st, run.ID, searched()...)
-	index(t, st, run.ID)
 	signs := rapid.StringOfN(rapid.SampledFrom([]rune(`aé "*()^:-+{}.,;'\%_&|!~故タ`+"\x00")), 0, 12, -1)
 	for i := range 40 { // A rapid property would run a hundred times, which takes too long.
 		text := rapid.OneOf(rapid.String(), signs, signs).Example(i)
@@ -133,17 +131,14 @@ func testBrowseReplaced(t *testing.T, s suite) {
 		t.Helper()
 		diff(t, fmt.Sprintf("what %q finds", text), finds(t, st, runID, text), append([]string{}, want...))
 	}
-	index(t, st, run.ID)
 	check(run.ID, "velvet", "q00000003")
 	check(run.ID, "walnut")
 	diff(t, "how many records plain finds", len(finds(t, st, run.ID, "plain")), 29)
-	index(t, st, other.ID)
 	check(other.ID, "walnut sunrise", "q00000003")
 	check(other.ID, "maple", "q00000004")
 	check(other.ID, "velvet")
 
 	mustAppend(t, st, run.ID, said(3, 0, "sunrise", "granite"), said(5, 0, "moonlight", "plain"), said(40, 0, "sunrise", "late"))
-	diff(t, "Index", index(t, st, run.ID), store.Searched{Done: 31, Total: 31})
 	check(run.ID, "velvet")
 	check(run.ID, "refused")
 	check(run.ID, "granite", "q00000003")
@@ -154,24 +149,22 @@ func testBrowseReplaced(t *testing.T, s suite) {
 	}
 	check(other.ID, "sunrise", "q00000003", "q00000004")
 	mustAppend(t, st, run.ID, failed)
-	again := s.open(t) // It has never seen the index.
-	index(t, again, run.ID)
+	again := s.open(t)
 	diff(t, "what velvet finds when it is back", finds(t, again, run.ID, "velvet"), []string{"q00000003"})
 	check(run.ID, "granite")
 }
 
-// testBrowseLong checks that at least 32 KiB of long texts are searched, and that fields
+// testBrowseLong checks that all of long texts is searched, and that fields
 // and conversations are not.
 func testBrowseLong(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	var recs []deem.Record
 	for place, put := range places {
 		rec := deem.Record{Item: deem.Item{ID: place}, Position: len(recs), Verdict: &deem.Verdict{}}
-		put(&rec.Item, Text("someone", 30_000)+" needle "+strings.Repeat("héy ", 40_000))
+		put(&rec.Item, Text("someone", 200_000)+" needle "+strings.Repeat("héy ", 40_000))
 		recs = append(recs, rec)
 	}
 	mustAppend(t, st, run.ID, recs...)
-	index(t, st, run.ID)
 	got := finds(t, st, run.ID, "needle")
 	for place := range places {
 		if want := !strings.Contains(place, "field") && place != "conversation"; slices.Contains(got, place) != want {
@@ -180,8 +173,8 @@ func testBrowseLong(t *testing.T, s suite) {
 	}
 }
 
-// testBrowseAtOnce checks that stores that index and search one run concurrently, while it
-// is being judged, find everything in the end.
+// testBrowseAtOnce checks that stores that search one run concurrently, while it is being
+// judged, find everything in the end.
 func testBrowseAtOnce(t *testing.T, s suite) {
 	st := s.open(t)
 	run, _ := mustBegin(t, st, Spec(""), false)
@@ -191,10 +184,6 @@ func testBrowseAtOnce(t *testing.T, s suite) {
 	for _, each := range []store.Database{st, s.open(t), s.open(t)} {
 		wg.Go(func() {
 			for {
-				if _, err := each.Index(t.Context(), run.ID); err != nil {
-					t.Errorf("Index: %v", err)
-					return
-				}
 				if _, err := each.View(t.Context(), run.ID, store.View{Text: "lighthouse"}); err != nil {
 					t.Errorf("View: %v", err)
 					return
@@ -217,6 +206,5 @@ func testBrowseAtOnce(t *testing.T, s suite) {
 	close(judging)
 	wg.Wait()
 	last := s.open(t)
-	index(t, last, run.ID)
 	diff(t, "how many records lighthouse finds", len(finds(t, last, run.ID, "lighthouse")), 300)
 }

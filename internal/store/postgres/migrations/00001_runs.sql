@@ -218,15 +218,3 @@ CREATE TABLE labels (
 	sum       BYTEA   NOT NULL,
 	PRIMARY KEY (item, annotator)
 );
-
--- The search index, created from the records when a user browses them. A row is out of date
--- if its version differs from that of its record.
-CREATE TABLE words (
-	record  BIGINT PRIMARY KEY REFERENCES records (n),
-	version BIGINT NOT NULL,
-	said    TEXT COLLATE "C" NOT NULL, -- the words in order, each between spaces
-	found   TSVECTOR                   -- each word once; NULL if there are too many
-);
-
-CREATE INDEX words_found ON words USING GIN (found);
-CREATE INDEX words_many ON words (record) WHERE found IS NULL;
