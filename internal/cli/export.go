@@ -279,33 +279,39 @@ func (a *app) exportSite(ctx context.Context, refs []string, out string, items i
 	if out == "" || out == "-" {
 		return usage.Mark(deem.WithHint(errors.New("a site is a folder"), "name it with -o, as -o site"))
 	}
-	if err := os.Mkdir(out, 0o755); errors.Is(err, fs.ErrExist) { //nolint:gosec // The exported site is meant to be read by everyone.
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", out), "name a folder that is not there, as -o site-2"))
-	} else if err != nil {
-		return err
+	if _, err := os.Lstat(out); err == nil {
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", out), "name a folder that is not there, for example -o site-2"))
 	}
 	if len(refs) == 0 {
 		refs = []string{"last"}
 	}
 	st, err := a.readStore(ctx)
 	if err != nil {
-		return errors.Join(err, os.Remove(out))
+		return err
 	}
 	defer func() { _ = st.Close() }()
 	var runs []store.Run
 	for _, ref := range refs {
 		run, err := findRun(ctx, st, ref)
 		if err != nil {
-			return errors.Join(err, os.Remove(out))
+			return err
 		}
 		if !slices.ContainsFunc(runs, func(r store.Run) bool { return r.ID == run.ID }) {
 			runs = append(runs, run)
 		}
 	}
 	slices.SortStableFunc(runs, func(x, y store.Run) int { return y.Created.Compare(x.Created) })
-	n, err := web.WriteSite(ctx, st, runs, out, version(), items)
+	// The folder gets its name when it is complete, so that no half of a site is published.
+	dir, err := os.MkdirTemp(filepath.Dir(out), ".site-")
 	if err != nil {
 		return err
+	}
+	n, err := web.WriteSite(ctx, st, runs, dir, version(), items)
+	if err == nil {
+		err = errors.Join(os.Chmod(dir, 0o755), os.Rename(dir, out)) //nolint:gosec // The exported site is meant to be read by everyone.
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
 	}
 	if a.json {
 		return writeJSON(a.out, map[string]any{"written": out, "files": n, "runs": len(runs)})

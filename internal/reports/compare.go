@@ -33,7 +33,7 @@ func NameRuns(runs []Compared) ([]Compared, error) {
 		}
 	}
 	for _, nameOf := range []func(store.Run) string{
-		func(run store.Run) string { return SettingsOf(run.Spec).System }, func(run store.Run) string { return run.About.Name },
+		func(run store.Run) string { return run.About.Name }, func(run store.Run) string { return SettingsOf(run.Spec).System },
 		FileName, func(run store.Run) string { return run.ID },
 	} {
 		seen := map[string]int{}

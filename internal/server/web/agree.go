@@ -251,7 +251,7 @@ func (s *Server) agreementPage(r *http.Request) (page, error) {
 		if v.Others, err = s.sameDataset(r, ask.run); err != nil {
 			return page{}, err
 		}
-		return page{Template: "agreement", Title: "Agreement of " + ask.run.ID, Section: "runs", Data: v}, nil
+		return page{Template: "agreement", Title: "Agreement of " + runName(ask.run), Section: "runs", Data: v}, nil
 	})
 }
 

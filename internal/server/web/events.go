@@ -20,6 +20,11 @@ const (
 	beatEvery  = 15 * time.Second // so that proxies do not close an idle connection
 	rateWindow = 30 * time.Second
 	maxStreams = 64
+
+	// A run without new records for quietAfter is queued, waits for a model or was
+	// interrupted. Its stream ends, and the page asks again after askAgain.
+	quietAfter = time.Minute
+	askAgain   = 20 * time.Second
 )
 
 // A progress is the progress of a run, as sent to the page of the run.
@@ -97,7 +102,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, run store.Run) e
 }
 
 // watch sends the progress of a run whenever it changes, and otherwise a heartbeat every
-// beatEvery. The last event of a run that is done has the type "done".
+// beatEvery. The last event of a run that is done has the type "done". The stream of a run
+// that gets no records ends, so that its page does not hold a connection.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, run store.Run) error {
 	ticks := time.NewTicker(s.poll)
 	defer ticks.Stop()
@@ -106,6 +112,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, run store.Run) er
 	var last string
 	var sent time.Time // when something was last sent
 	session := s.Guard.Session(r)
+	moved := run.Updated
 	for {
 		p := s.progressOf(run)
 		p.Rate = pc.add(time.Now(), run.Records)
@@ -135,6 +142,10 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, run store.Run) er
 				return err
 			}
 		}
+		if time.Since(moved) > quietAfter {
+			_, err := fmt.Fprintf(w, "retry: %d\n\n", askAgain.Milliseconds())
+			return err
+		}
 		select {
 		case <-r.Context().Done():
 			return nil
@@ -145,8 +156,12 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, run store.Run) er
 		if s.Guard.Session(r) != session {
 			return nil // The user has logged out, or the session has expired.
 		}
+		records := run.Records
 		if run, err = s.Store.Run(r.Context(), run.ID); err != nil {
 			return err
+		}
+		if run.Records != records {
+			moved = time.Now()
 		}
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"time"
 
 	"deem/internal/doc"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/words"
+	"deem/judge"
 	"deem/report"
 )
 
@@ -21,6 +23,7 @@ type glance struct {
 	scoreView
 	Metric  string
 	Facts   []glanceFact
+	Shares  []glanceShare // right, wrong, undecided and unjudged items, if there is more than right and wrong
 	Warning string
 
 	Title string        // of the bars
@@ -66,6 +69,14 @@ func newGlance(run store.Run, r report.Report) *glance {
 		judged.About += fmt.Sprintf(", %d trials each", run.Trials)
 	}
 	add(judged)
+	g.addShares(r)
+	if n := m.Undecided; n > 0 {
+		add(glanceFact{Name: "Undecided", Value: words.Comma(n), About: "counted by probability", Tone: doc.Warning, URL: itemsURL(run.ID) + "?kind=unsure"})
+		if m.Decided != nil {
+			add(glanceFact{Name: "Decided", Value: doc.Percent(m.Decided.Value), About: m.Decided.Ends("%.1f", 100) + " over " + words.Count(m.Items-m.Unjudged-n, "item")})
+		}
+		add(glanceFact{Name: "Band", Value: doc.Percent(m.Band.Lo) + " to " + doc.Percent(m.Band.Hi), About: "all undecided wrong, or all right"})
+	}
 	if len(r.Failures) > 0 {
 		add(glanceFact{
 			Name: "Unjudged", Value: words.Comma(r.Unjudged), Tone: doc.Warning, URL: itemsURL(run.ID) + "?verdict=unjudged",
@@ -80,10 +91,10 @@ func newGlance(run store.Run, r report.Report) *glance {
 	if name := r.Head.UpstreamName; name != "" && len(r.Failures) > 0 {
 		add(glanceFact{Name: name, Value: doc.Percent(m.Strict.Value), About: "as upstream counts: unjudged items are wrong"})
 	}
-	if c.N > 0 {
+	if c.N > 0 && r.Head.JudgeKind != judge.KindRecorded {
 		add(glanceFact{Name: "Cost", Value: words.Dollars(c.CostMicros), About: words.Count(c.N, "call")})
 	}
-	if c.Latency != nil {
+	if c.Latency != nil && c.Latency.P50 >= time.Millisecond { // a replay takes no time
 		add(glanceFact{Name: "Latency", Value: took(c.Latency.P50), About: "p95 " + took(c.Latency.P95)})
 	}
 	if n := r.Noise; n != nil {
@@ -92,6 +103,38 @@ func newGlance(run store.Run, r report.Report) *glance {
 	g.addBars(run, r)
 	g.addNext(run, r)
 	return g
+}
+
+// A glanceShare is a part of all items, drawn from X to X+Width of 100.
+type glanceShare struct {
+	Name, Class string
+	X, Width    float64
+}
+
+// addShares adds the parts that are right, wrong, undecided and unjudged, if there is more
+// than right and wrong. They are the band, so that they and the score say the same.
+func (g *glance) addShares(r report.Report) {
+	m := r.Metrics[0]
+	open := m.Undecided + m.Unjudged
+	if open == 0 || m.Items == 0 {
+		return
+	}
+	apart := m.Band.Hi - m.Band.Lo
+	x := 0.0
+	for _, s := range []struct {
+		name, class string
+		share       float64
+	}{
+		{"right", "good", m.Band.Lo},
+		{"wrong", "bad", 1 - m.Band.Hi},
+		{"undecided", "open", apart * float64(m.Undecided) / float64(open)},
+		{"unjudged", "none", apart * float64(m.Unjudged) / float64(open)},
+	} {
+		if s.share > 0 {
+			g.Shares = append(g.Shares, glanceShare{s.name + " " + doc.Percent(s.share), s.class, tenth(100 * x), tenth(100 * s.share)})
+		}
+		x += s.share
+	}
 }
 
 // addBars adds a bar for each category: first those that differ from the rest, then the

@@ -313,3 +313,47 @@ func TestTimeChartsWithoutLatency(t *testing.T) {
 		t.Errorf("the line is %s", charts[0].Path)
 	}
 }
+
+// TestQuietStream watches a run that gets no records: its stream ends, and the page asks again
+// later, so that pages of interrupted runs do not hold the browser's few connections.
+func TestQuietStream(t *testing.T) {
+	core, err := server.New(server.Options{Store: &bare{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer core.Close()
+	s := New(core, Options{})
+	run := ruleRun(3, store.Open)
+	run.Updated = time.Now().Add(-time.Hour)
+	answer := httptest.NewRecorder()
+	if err := s.watch(answer, httptest.NewRequest(http.MethodGet, "/runs/x/events", http.NoBody), run); err != nil {
+		t.Fatal(err)
+	}
+	if text := answer.Body.String(); !strings.Contains(text, "event: progress\n") || !strings.HasSuffix(text, "retry: 20000\n\n") {
+		t.Errorf("the stream is %q", text)
+	}
+}
+
+// TestUndecidedInFront looks whether the first screen of a run says how much is undecided.
+func TestUndecidedInFront(t *testing.T) {
+	r := report.Report{Items: 100, Judged: 35, Metrics: []report.Figures{{
+		Metric: "score", Items: 100, Unjudged: 5, Undecided: 60, Band: report.Band{Lo: 0.25, Hi: 0.9},
+		Judged: &stat.Estimate{Value: 0.7, Lo: 0.6, Hi: 0.8}, Decided: &stat.Estimate{Value: 0.71, Lo: 0.5, Hi: 0.85},
+	}}}
+	g := newGlance(ruleRun(100, store.Done), r)
+	var said []string
+	for _, f := range g.Facts {
+		said = append(said, f.Name+" "+f.Value)
+	}
+	if want := "Judged 35, Undecided 60, Decided 71.0%, Band 25.0% to 90.0%"; strings.Join(said, ", ") != want {
+		t.Errorf("the facts are %q, want %q", said, want)
+	}
+	var shares []string
+	width := 0.0
+	for _, s := range g.Shares {
+		shares, width = append(shares, s.Name), width+s.Width
+	}
+	if got := strings.Join(shares, ", "); got != "right 25.0%, wrong 10.0%, undecided 60.0%, unjudged 5.0%" || width != 100 {
+		t.Errorf("the shares are %q, %g wide together", got, width)
+	}
+}

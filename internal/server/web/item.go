@@ -174,7 +174,7 @@ func (s *Server) itemPage(r *http.Request) (page, error) {
 			v.said(rec.Verdict.Score, rec.Verdict.Reason)
 		}
 	}
-	return page{Template: "item", Title: excerpt(id), Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
+	return page{Template: "item", Title: excerpt(id) + " · " + runName(run), Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
 }
 
 // said notes the score of a verdict or a label, and why it was given.

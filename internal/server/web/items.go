@@ -67,7 +67,7 @@ func (s *Server) itemsPage(r *http.Request) (page, error) {
 	if err := errors.Join(err, counting); err != nil {
 		return page{}, err
 	}
-	return page{Template: "items", Title: "Items of " + run.ID, Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
+	return page{Template: "items", Title: "Items of " + runName(run), Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
 }
 
 // count counts the records of the whole run, and those that the filter selects.

@@ -107,7 +107,7 @@ func (s *Server) labelPage(r *http.Request, run store.Run) (page, error) {
 		if v.Who != "" {
 			err = s.addItem(r.Context(), &v, lp, q.Get("item"))
 		}
-		return page{Template: "label", Title: "Label " + run.ID, Section: "runs", Data: v, Scripts: []string{"label.js"}}, err
+		return page{Template: "label", Title: "Label " + runName(run), Section: "runs", Data: v, Scripts: []string{"label.js"}}, err
 	})
 }
 

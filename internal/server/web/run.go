@@ -81,7 +81,7 @@ func (s *Server) runPage(r *http.Request, run store.Run) (page, error) {
 			v.Queued = new(queuedOf(status))
 		}
 	}
-	p := page{Template: "run", Title: cmp.Or(run.About.Name, "Run "+run.ID), Section: "runs", Scripts: []string{"run.js"}}
+	p := page{Template: "run", Title: runName(run), Section: "runs", Scripts: []string{"run.js"}}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	switch got, err := s.reports.of(ctx, run); {

@@ -122,6 +122,19 @@ func (r runRow) Done() bool { return r.State == store.Done }
 // Title returns the name of the run, or else its system, or else its id.
 func (r runRow) Title() string { return cmp.Or(r.About.Name, r.System, r.ID) }
 
+// runName returns the name of a run on every page: the name that people gave it, or else its
+// system, or the name of its data, with its judge.
+func runName(run store.Run) string {
+	if run.About.Name != "" {
+		return run.About.Name
+	}
+	name := cmp.Or(reports.SettingsOf(run.Spec).System, datasetName(run.Dataset.Names)) + " · " + run.Judge.Name
+	if run.Model != "" {
+		name += " (" + run.Model + ")"
+	}
+	return name
+}
+
 // Took returns how long the run took, or "" if it is not done.
 func (r runRow) Took() string {
 	if !r.Done() || !r.Updated.After(r.Created) {

@@ -217,7 +217,7 @@ func TestCompareWins(t *testing.T) {
 		t.Fatal("there is no matrix of wins")
 	}
 	var cells []string
-	for _, m := range regexp.MustCompile(`<td class="n ([a-z]+)" data-label="[a-z]+">([^<]*)</td>`).FindAllStringSubmatch(found[1], -1) {
+	for _, m := range regexp.MustCompile(`<td class="n ([a-z]+)" data-label="[^"]+">([^<]*)</td>`).FindAllStringSubmatch(found[1], -1) {
 		cells = append(cells, m[1]+" "+m[2])
 	}
 	if len(cells) != 9 || cells[0] != "dim –" || !strings.HasPrefix(cells[1], "good ") || !strings.HasPrefix(cells[3], "bad ") {

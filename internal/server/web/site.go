@@ -222,6 +222,15 @@ func (w *siteWriter) want(address string) string {
 	return name + fragment
 }
 
+// has reports whether a run has an item. A comparison of runs over different data links to the
+// items of one of them.
+func (w *siteWriter) has(run, item string) bool {
+	for range w.s.Store.Records(w.ctx, run, store.Query{IDs: []string{item}, Limit: 1}) {
+		return true
+	}
+	return false
+}
+
 // name returns the file name of a URL, or "" if it has no file. It removes the query
 // parameters that do not affect a static page.
 func (w *siteWriter) name(u *url.URL, q url.Values) string {
@@ -271,7 +280,7 @@ func (w *siteWriter) name(u *url.URL, q url.Values) string {
 		maps.DeleteFunc(q, func(name string, _ []string) bool { return name != "id" && name != "t" })
 		key := id + "/" + item + q.Get("id")
 		if _, known := w.items[key]; !known {
-			if w.count[id] >= w.most {
+			if w.count[id] >= w.most || !w.has(id, item+q.Get("id")) {
 				return ""
 			}
 			w.count[id]++

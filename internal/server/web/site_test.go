@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"deem"
 	"deem/bundle"
 	"deem/internal/server"
 	"deem/internal/server/web"
 	"deem/internal/store"
+	"deem/judge/match"
 )
 
 // A site works from disk: every link leads to an existing file, the pages request nothing
@@ -58,10 +60,57 @@ func TestSite(t *testing.T) {
 		b.quiet()
 	}
 	b.open("index.html")
+	b.headed()
 	b.follow(fmt.Sprintf("a[href='%s/index.html']", run))
 	b.follow(".bartable a")
 	b.follow("table.items tbody a[href]")
 	b.until("document.body.innerText.includes('Tromsø')")
+}
+
+// headed checks that each visible cell of the list of runs stands below the heading of its
+// column.
+func (b *browser) headed() {
+	b.t.Helper()
+	apart := b.text(`(() => {
+		const shown = (row) => [...row.cells].filter((c) => c.checkVisibility());
+		const table = document.querySelector("table.runs");
+		const heads = shown(table.tHead.rows[0]);
+		return [...table.querySelectorAll("tbody tr:not(.group)")].flatMap((row) => shown(row).map((cell, i) =>
+			heads[i] && Math.abs(heads[i].getBoundingClientRect().left - cell.getBoundingClientRect().left) < 2 ? "" : cell.textContent.trim())).filter(Boolean).join(", ");
+	})()`)
+	if apart != "" {
+		b.t.Errorf("these cells do not stand below their headings: %s", apart)
+	}
+}
+
+// TestPrintedHeadings prints the list of runs: the rules for print are made rules for all.
+func TestPrintedHeadings(t *testing.T) {
+	b := openBrowser(t, newServer(t, server.Options{Store: newGallery(t).store}), 1280, 800)
+	b.open("/")
+	b.headed()
+	b.text("[...document.styleSheets].flatMap(s => [...s.cssRules]).filter(r => r.media && r.media.mediaText === 'print').forEach(r => { r.media.mediaText = 'all' })")
+	if b.text("document.querySelector('.filter').checkVisibility()") != "false" {
+		t.Fatal("the page does not look as in print")
+	}
+	b.headed()
+}
+
+// A site of runs over different data links only to items that a run has.
+func TestSiteOfDifferentData(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	var runs []store.Run
+	for name, items := range map[string][]deem.Item{"few": plainItems(3, "few"), "one": plainItems(60, "one"), "two": plainItems(60, "two")} {
+		for i := range items {
+			if items[i].Response = "Porto"; name == "two" && i%2 == 0 {
+				items[i].Response = "Lisbon"
+			}
+		}
+		runs = append(runs, judged(t, st, match.New(), name, items, 1, nil))
+	}
+	if n, err := web.WriteSite(t.Context(), st, runs, t.TempDir(), "v1", 400); err != nil || n < 100 {
+		t.Errorf("%d files, %v", n, err)
+	}
 }
 
 // siteLinks checks that every link of every page leads to an existing file and anchor.

@@ -29,6 +29,7 @@ func (s *Server) parseTemplates() map[string]*template.Template {
 		"excerpt":  excerpt,
 		"itemsURL": itemsURL,
 		"percent":  doc.Percent,
+		"runName":  runName,
 		"runURL":   runURL,
 		"short":    deem.ShortHash,
 		"stamp":    stamp,

@@ -18,16 +18,27 @@
     set("rate", p.rate > 0 ? `${p.rate < 10 ? p.rate.toFixed(1) : Math.round(p.rate).toLocaleString("en")} per second` : "");
     set("eta", p.eta ? `about ${p.eta} left` : "");
   };
-  const events = new EventSource(live.dataset.events);
-  events.addEventListener("progress", (e) => show(JSON.parse(e.data)));
-  events.addEventListener("done", (e) => {
-    events.close();
+  // A browser opens six connections to a server, so only a tab that is seen keeps one.
+  let events, done = false;
+  const close = () => { if (events) events.close(); events = null; };
+  const open = () => {
+    if (events || done || document.hidden) return;
+    events = new EventSource(live.dataset.events);
+    events.addEventListener("progress", (e) => show(JSON.parse(e.data)));
+    events.addEventListener("done", finish);
+  };
+  const finish = (e) => {
+    done = true;
+    close();
     show(JSON.parse(e.data));
     set("rate", "");
     set("eta", "");
     live.querySelector("[data-is=wait]").hidden = true;
     live.querySelector("[data-is=done]").hidden = false;
     live.querySelector("[data-is=status]").textContent = "The run is done.";
-  });
-  addEventListener("pagehide", () => events.close());
+  };
+  document.addEventListener("visibilitychange", () => document.hidden ? close() : open());
+  addEventListener("pagehide", close);
+  addEventListener("pageshow", open);
+  open();
 })();
