@@ -55,6 +55,27 @@ func TestTricky(t *testing.T) {
 	}
 }
 
+// TestTrickyFirst checks the form of the cases that are kept for the first try of the next model. It
+// does not judge them.
+func TestTrickyFirst(t *testing.T) {
+	kinds, labels, questions := map[string]int{}, map[string]int{}, 0
+	for _, p := range readPairs(t, "tricky_first.txt") {
+		kinds[p.theme]++
+		labels[p.want]++
+		if p.it.Question != "" {
+			questions++
+		}
+	}
+	if len(kinds) != 12 || questions != 60 || labels[match.Correct]+labels[match.Incorrect] != 60 || labels[match.Correct] < 20 {
+		t.Errorf("kinds %v, labels %v, %d with a question; want 60 of 12 kinds, all with a question, and at least 20 correct", kinds, labels, questions)
+	}
+	for kind, n := range kinds {
+		if n != 5 {
+			t.Errorf("%s has %d cases, want 5", kind, n)
+		}
+	}
+}
+
 type trickyScore struct {
 	n, right, unsure, wrong, sure int
 	labels                        map[string]bool
