@@ -85,13 +85,6 @@ type rejudgeOptions struct {
 	readings   bool // --reading all
 }
 
-// rejudgeFlags are the flags of "deem run" for judges and models.
-var rejudgeFlags = []string{
-	"judge", "model", "data", "format", "with", "embeddings", "reading", "pass", "temperature", "max-tokens", "thinking", "concurrency", "trials",
-	"base-url", "header", "model-option", "proxy", "ca-file", "timeout", "run-timeout", "retries", "rpm", "tpm", "max-cost", "ask-above",
-	"yes", "prices", "batch", "batch-only", "batch-size", "batch-poll", "record", "fresh", "retry-unjudged", "max-unjudged",
-}
-
 func (a *app) rejudgeCommand() *cobra.Command {
 	var o rejudgeOptions
 	given := map[string]bool{}
@@ -153,11 +146,10 @@ func (a *app) rejudgeCommand() *cobra.Command {
 	f.BoolVar(&o.skipBroken, "skip-broken", false, "skip rows that cannot be read, and report them")
 	f.StringVar(&o.html, "html", "", "write the scores under all judges as a page to this `file`")
 	f.BoolVar(&o.lint, "lint", false, "print only irregularities in the files, and judge nothing")
-	shared := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	o.run.flags(shared)
-	for _, name := range rejudgeFlags {
-		f.AddFlag(shared.Lookup(name))
-	}
+	o.run.sourceFlags(f)
+	o.run.judgeFlags(f)
+	o.run.modelFlags(f)
+	o.run.wayFlags(f)
 	f.Lookup("judge").Usage = "judge the responses again: a `name` (deem list judges) or a YAML file; repeatable"
 	f.Lookup("reading").Usage = "how replies are parsed: upstream (as the published code does), strict, or all, which shows every judge with each of its parsers (default: upstream where there is one)"
 	f.Lookup("data").Usage = "the benchmark's own `file` of questions, for results that have only ids; repeatable"
