@@ -110,7 +110,7 @@ const nearlyAll = 0.95
 // which on a cell has all of them, however long it takes.
 const (
 	fewDraws  = 30
-	manyDraws = 200
+	manyDraws = 1000
 )
 
 // measure draws n times. The seed is the cell's name, so that new rows leave the others
@@ -168,13 +168,13 @@ func pageOf(draws int, measured map[string]result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# How often intervals hold and tests err
 
-`+"`make coverage`"+` writes this page: made-up data with a known truth, through the code that prints the numbers. Each number has a fixed seed and %d draws, or as many as its row
-says. The standard error of a share near 95%% is %.1f points with %d draws.
+`+"`make coverage`"+` writes this page: made-up data with a known truth, through the code that prints the numbers. Each number has a fixed seed, and its row says how many draws it has at
+least. The standard error of a share near 95%% is %.1f points with %d draws.
 
 Numbers are the share of intervals at 95%% that hold the truth, or of false alarms at 5%%, in percent. *No interval* is how often the data allow none. *Warned*, or a number in brackets, is the
 share of draws in which the text that a command prints by default warns that the number may be off. The test fails where a share is outside its range by more than the error of the simulation
 allows, and fewer than 95%% of the draws have a warning.
-`, draws, 100*math.Sqrt(0.95*0.05/float64(draws)), draws)
+`, 100*math.Sqrt(0.95*0.05/float64(draws)), draws)
 	for _, table := range tables {
 		fmt.Fprintf(&b, "\n## %s%s\n\n", strings.ToUpper(table.theme[:1]), table.theme[1:])
 		if cells := table.cells(); cells[0].row != "" {
@@ -204,7 +204,7 @@ func (c cell) line(r result) string {
 // writeGrid writes a table with several numbers in a row.
 func writeGrid(b *strings.Builder, cells []cell, measured map[string]result) {
 	var rows, columns []string
-	found := map[string]string{}
+	found, draws := map[string]string{}, map[string]int{}
 	ranges := map[string]span{}
 	for _, c := range cells {
 		r, ok := measured[c.name]
@@ -213,7 +213,9 @@ func writeGrid(b *strings.Builder, cells []cell, measured map[string]result) {
 		}
 		if !slices.Contains(rows, c.row) {
 			rows = append(rows, c.row)
+			draws[c.row] = r.Draws
 		}
+		draws[c.row] = min(draws[c.row], r.Draws)
 		if ranges[c.column] = c.want; !slices.Contains(columns, c.column) {
 			columns = append(columns, c.column)
 		}
@@ -223,13 +225,13 @@ func writeGrid(b *strings.Builder, cells []cell, measured map[string]result) {
 		}
 		found[c.row+c.column] = text
 	}
-	b.WriteString("| setting |")
+	b.WriteString("| setting | draws |")
 	for _, column := range columns {
 		fmt.Fprintf(b, " %s: %s |", column, ranges[column])
 	}
-	fmt.Fprintf(b, "\n|---|%s\n", strings.Repeat("--:|", len(columns)))
+	fmt.Fprintf(b, "\n|---|--:|%s\n", strings.Repeat("--:|", len(columns)))
 	for _, row := range rows {
-		fmt.Fprintf(b, "| %s |", row)
+		fmt.Fprintf(b, "| %s | %d |", row, draws[row])
 		for _, column := range columns {
 			fmt.Fprintf(b, " %s |", found[row+column])
 		}
@@ -253,7 +255,7 @@ func TestCoverage(t *testing.T) {
 		}
 		draws = n
 	}
-	if draws >= 1000 {
+	if draws >= manyDraws {
 		z = 2
 	}
 	var lock sync.Mutex

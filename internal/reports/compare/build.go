@@ -231,7 +231,7 @@ const WarnGuesses = "most of the interval is there because the probabilities of 
 
 // WarnOneSided is the warning of a one-sided test with fewer than enoughForOneSided clusters.
 const WarnOneSided = "fewer than 60 clusters: where a few of them hold most of the difference, " +
-	"this test errs in more than 5% of cases, and with 15 clusters in up to 11%"
+	"this test errs in more than 5% of cases: with 15 clusters in up to 11%, and with 5 in up to 20%"
 
 const enoughForOneSided = 60
 
