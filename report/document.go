@@ -38,6 +38,7 @@ func (r Report) Document() *doc.Document {
 	rest := p.categories()
 	p.aspectsAndTrials()
 	p.part(r.Members)
+	p.part(r.Lost)
 	p.part(r.Errata)
 	published := r.PublishedText
 	if published == "" && r.Published != nil { // a report that was read from JSON has no text

@@ -80,6 +80,10 @@ type Report struct {
 	// members returns. They are absent for other judges.
 	Members any `json:"members,omitempty"`
 
+	// Lost says where wrong answers of a reader lost the evidence, in the form of the package
+	// that compares contexts with evidence. It is absent if no item names its evidence.
+	Lost any `json:"lost,omitempty"`
+
 	// Gates are the conditions that the report was checked against, with their results, in
 	// the form that the command uses. They are absent if there are none.
 	Gates any `json:"gates,omitempty"`

@@ -81,6 +81,9 @@ func (l *layout) item(row *Row) (deem.Item, error) {
 	if l.ranked {
 		setRetrieved(&it, row.Get)
 	}
+	if l.unanswered {
+		SetGold(&it, row.Get)
+	}
 	for _, f := range l.fields {
 		switch v := f.of(row); {
 		case f.source != "" && !v.Blank():

@@ -178,6 +178,23 @@ func setRetrieved(it *deem.Item, get func(path string) Value) {
 	}
 }
 
+// SetGold sets the gold documents of an item that is yet to be answered, if a row names them
+// or has a list of the ids of its evidence.
+func SetGold(it *deem.Item, get func(path string) Value) {
+	gold, ok := documentIDs(get, slices.Concat(goldColumns, []string{"evidence"}))
+	if !ok || len(gold) == 0 {
+		return
+	}
+	text, err := json.Marshal(gold)
+	if err != nil {
+		panic("dataset: " + err.Error()) // strings can always be marshaled
+	}
+	if it.Fields == nil {
+		it.Fields = map[string]string{}
+	}
+	it.Fields[fieldGold] = string(text)
+}
+
 // SetRetrieved sets the retrieved and the gold documents of an item.
 func SetRetrieved(it *deem.Item, ranked, gold []string) {
 	if it.Fields == nil {

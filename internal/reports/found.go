@@ -197,6 +197,9 @@ func (f Found) WithParts(ctx context.Context, st store.Store) (Found, error) {
 	if err == nil {
 		f, err = f.noteFloors(ctx, st)
 	}
+	if err == nil {
+		f, err = f.withLost(ctx, st)
+	}
 	if err != nil {
 		return Found{}, err
 	}

@@ -44,6 +44,12 @@ func join(o Options) benchmark.Join {
 		Further:  append(append([]string{questionColumn, dateColumn}, typeColumns...), referenceColumns...),
 		Question: readQuestion, Notes: notesOn,
 	}
+	if o.Unanswered {
+		j.Question = func(it *deem.Item, row *benchmark.Row) error {
+			dataset.SetGold(it, row.Get)
+			return readQuestion(it, row)
+		}
+	}
 	if o.Arm != "" {
 		j.Further = append(j.Further, sessionsColumn, datesColumn, idsColumn)
 		j.Question = func(it *deem.Item, row *benchmark.Row) error {
