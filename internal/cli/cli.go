@@ -197,7 +197,7 @@ func (a *app) root() *cobra.Command {
 	add("CHECK OTHERS", a.observed(a.rejudgeCommand()), a.claimsCommand(), a.verifyCommand(), a.observed(a.probeCommand()))
 	add("LABEL", a.labelCommand())
 	add("SHARE", a.exportCommand(), a.serveCommand())
-	add("OPERATE", a.initCommand(), a.doctorCommand(), a.workerCommand(), a.queueCommand(), a.docsCommand(), a.manCommand(), a.versionCommand())
+	add("OPERATE", a.initCommand(), a.doctorCommand(), a.workerCommand(), a.queueCommand(), a.docsCommand(), a.explainCommand(), a.manCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID("OPERATE")
 	root.SetCompletionCommandGroupID("OPERATE")
 	rejectUnknownHelp(root)

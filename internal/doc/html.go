@@ -144,7 +144,7 @@ func view(d *Document, urls URLs) docView {
 		narrow = !wide
 	}
 	for i, n := range d.notes {
-		v.Notes = append(v.Notes, noteView{i + 1, words.Clean(n)})
+		v.Notes = append(v.Notes, noteView{i + 1, words.Coded(words.Clean(n))})
 	}
 	return v
 }

@@ -72,7 +72,7 @@ func Text(w io.Writer, d *Document, o TextOptions) error {
 	if p.marks && len(d.notes) > 0 {
 		p.gap()
 		for i, n := range d.notes {
-			p.wrap(fmt.Sprintf("%-5s", fmt.Sprintf("(%d)", i+1)), words.Clean(n), "")
+			p.wrap(fmt.Sprintf("%-5s", fmt.Sprintf("(%d)", i+1)), words.Coded(words.Clean(n)), "")
 		}
 	}
 	_, err := io.WriteString(w, p.String())
@@ -160,11 +160,11 @@ func (p *printer) block(b Block) {
 			}
 		}
 	case Paragraph:
-		head := ""
+		head, text := "", words.Clean(b.Text)
 		if b.Tone == Warning {
-			head = "! "
+			head, text = "! ", words.Coded(text)
 		}
-		p.wrap(head, words.Clean(b.Text)+p.marked(b.Marks), tones[b.Tone])
+		p.wrap(head, text+p.marked(b.Marks), tones[b.Tone])
 	case Tiles: // one number per line, the first in bold
 		t := Table{Columns: []Column{{}, {Kind: Estimate}, {}}}
 		for i, tile := range b {
