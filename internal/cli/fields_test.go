@@ -48,6 +48,7 @@ var jqLines = []string{
 	"plan lock --data items.jsonl -o N.lock", "compare last~1 last --anyway", "label import labels.csv", "label list", "agree last",
 	"agree last~1 last", "compare bridge last~1 last", "probe --data items.jsonl --judge exact --kinds number", "rejudge results.json --judge match",
 	"claims table.md", "retrieval --data ranked.jsonl", "answer --contexts search.jsonl --model fake:say=Porto", "doctor", "version", "docs", "explain", "explain D001",
+	"floor --contexts search.jsonl --reader-model fake:say=Porto --judge match",
 	"runs tag last mine", "runs rename last mine", "runs copy --to copy.db", "queue settle last", "export -o N.deem", "export --format csv -o N.csv",
 	"verify run.deem", "export keygen N", "init --judge N.yaml", "serve --new-token N.token",
 }
