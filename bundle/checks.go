@@ -44,7 +44,6 @@ func newChecks() []Check {
 	return list
 }
 
-// count counts a finding.
 func (v *Verification) count(f Finding) {
 	c := &v.Checks[slices.Index(checkNames, f.Check)]
 	if c.Findings == 0 {

@@ -111,7 +111,6 @@ type Counter interface {
 	Numbers() (numbers json.RawMessage, left []string, err error)
 }
 
-// add counts a record.
 func (m *Manifest) add(rec deem.Record) {
 	m.Records++
 	if rec.Verdict != nil {

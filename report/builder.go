@@ -75,7 +75,6 @@ type reread struct {
 	items  gather
 }
 
-// add adds an item.
 func (r *reread) add(it *gathered, limit int) {
 	r.tally.add(it.outcome(limit))
 	if it.differs {
@@ -356,7 +355,6 @@ func differ(a, b *deem.Verdict) bool {
 	return a.Label != b.Label || a.Score != b.Score
 }
 
-// count counts a name.
 func count(m map[string]int, name string) {
 	if _, ok := m[name]; !ok {
 		name = strings.Clone(name) // It may be a substring of a long line.

@@ -64,7 +64,6 @@ type ledger struct {
 	wires   map[wired]int
 }
 
-// add adds one call.
 func (l *ledger) add(c *deem.Call) {
 	l.sum.N++
 	r, attempts := c.Reply, c.Attempts
@@ -102,7 +101,6 @@ func (l *ledger) add(c *deem.Call) {
 	}
 }
 
-// calls returns the sums.
 func (l *ledger) calls() Calls {
 	c := l.sum
 	if n := l.latency.N(); n > 0 {

@@ -203,7 +203,6 @@ func (p *paper) unjudged(n int) string {
 	return text + " (" + strings.Join(kinds, ", ") + ")"
 }
 
-// kindName returns the name of a kind of failure.
 func kindName(k deem.Kind) string { return doc.OrNone(string(k)) }
 
 // figuresTable returns a table of figures with one row and one bar for each stratum. If the

@@ -20,7 +20,6 @@ type estimator struct {
 	calibration float64 // the error of the probabilities of undecided items
 }
 
-// estimate returns the estimate of one side of a tally.
 func (by estimator) estimate(t *tally, s side) stat.Estimate {
 	m := t.values(s.metric)
 	switch {

@@ -161,7 +161,6 @@ func (l *looks) look(metric string, value float64) {
 	}
 }
 
-// estimate returns the interval of a metric.
 func (l *looks) estimate(metric string) stat.Estimate {
 	if metric == doc.PassRate {
 		return l.pass.Estimate()

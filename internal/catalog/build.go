@@ -211,7 +211,6 @@ func fitted(m judge.Member, j deem.Judge) error {
 		"fit it again: deem cascade fit --labels FILE; or choose the model and the reading that it was fitted with")
 }
 
-// named returns the named rule.
 func (p Parts) named(s judge.Spec) (deem.Judge, error) {
 	if b, ok := benchmark.All().OfJudge(s.Name); ok {
 		j, err := b.Judge(s.Name, benchmark.Options{Reading: s.Reading, With: s.Options})

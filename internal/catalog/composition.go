@@ -14,7 +14,6 @@ import (
 	"deem/judge"
 )
 
-// composedKinds returns the kinds of composed judges.
 func composedKinds() []string {
 	return []string{judge.KindPanel, judge.KindRepeat, judge.KindCascade, judge.KindPairwise}
 }

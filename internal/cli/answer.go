@@ -65,7 +65,6 @@ type readerOptions struct {
 	by *reader.Declaration // once everything is open; nil if no reader answers
 }
 
-// readerFlags declares the flags of a reader.
 func (o *readerOptions) readerFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.contexts, "contexts", nil, "have a reader answer from the contexts in this `file` or folder, and judge its answers; repeatable (docs/answer.md)")
 	f.StringVar(&o.readerName, "reader", "", "the reader: a `name` (deem list readers) or a YAML file (default deem)")

@@ -164,7 +164,6 @@ func unfit(err error, o fitOptions) error {
 		"a larger --alpha promises less; another judge may be better when it is sure; deem agree shows what confidence is worth")
 }
 
-// stageOf returns the stage for the judge of a run.
 func stageOf(run store.Run) (catalog.Member, error) {
 	_, set, err := reports.Benchmark(run)
 	if err != nil {

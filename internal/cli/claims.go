@@ -91,7 +91,6 @@ func (a *app) claimsCommand() *cobra.Command {
 	return cmd
 }
 
-// knownSizes returns the sizes of a benchmark.
 func knownSizes(name string) (claims.Benchmark, error) {
 	b, _ := benchmark.All().Named(name)
 	if len(b.Categories) == 0 {

@@ -149,7 +149,6 @@ func Main(args []string, in io.Reader, out, errw io.Writer) int {
 	return exitCode(err)
 }
 
-// root returns the command tree.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "deem",

@@ -66,7 +66,6 @@ EXIT STATUS
   0 compared   1 error, or the runs differ in more than the system
   2 wrong usage   3 too many items unjudged: the difference is withheld   4 a gate failed`
 
-// A compareOptions is the flags of compare.
 type compareOptions struct {
 	compare.Options
 	baseline string

@@ -90,7 +90,6 @@ func notFromFile(f *pflag.FlagSet, names ...string) {
 // entry.
 var mapKeys = map[string]string{"headers": "header", "model-options": "model-option"}
 
-// flagOf returns the flag for a setting.
 func flagOf(name string) string { return cmp.Or(mapKeys[name], name) }
 
 // configure sets flags that the user did not give from deem.yaml. It ignores settings whose

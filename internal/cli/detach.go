@@ -63,7 +63,6 @@ func (a *app) checkDetach(o *runOptions) error {
 	return nil
 }
 
-// openQueue opens the store and the queue in it.
 func (a *app) openQueue(ctx context.Context, o postgres.Options) (*postgres.Store, *queue.Control, error) {
 	if err := a.checkDB(); err != nil {
 		return nil, nil, err

@@ -109,7 +109,6 @@ var formatEndings = map[string]string{
 // still small enough to mail.
 const defaultItems = 200
 
-// exportOptions are the options of an export.
 type exportOptions struct {
 	format string
 	out    string

@@ -87,7 +87,6 @@ func wrongValue(e *pflag.InvalidValueError) (what string, ofValue bool) {
 
 var errNegative = errors.New("cannot be negative")
 
-// A valueFlag is a flag with a value of type T.
 type valueFlag[T any] struct {
 	to     *T
 	kind   string
@@ -130,7 +129,6 @@ func timeFlag(to *time.Duration) valueFlag[time.Duration] {
 	}}
 }
 
-// optionalFlag is an optional value.
 func optionalFlag[T any](to *catalog.Optional[T], kind string, parse func(string) (T, error), format func(T) string) valueFlag[catalog.Optional[T]] {
 	return valueFlag[catalog.Optional[T]]{to, kind, func(s string) (catalog.Optional[T], error) {
 		v, err := parse(s)
@@ -143,7 +141,6 @@ func optionalFlag[T any](to *catalog.Optional[T], kind string, parse func(string
 	}}
 }
 
-// numberFlag is an optional number.
 func numberFlag(to *catalog.Optional[float64]) valueFlag[catalog.Optional[float64]] {
 	return optionalFlag(to, "number", parseNumber, func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) })
 }

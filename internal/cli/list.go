@@ -276,7 +276,6 @@ type listedRun struct {
 	names                                string // name and tags
 }
 
-// listed returns the line of a run.
 func listed(ctx context.Context, st store.Store, run store.Run) (listedRun, error) {
 	found, err := reports.Of(ctx, st, run, reports.Options{MaxUnjudged: report.DefaultMaxUnjudged})
 	if err != nil {

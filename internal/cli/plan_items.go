@@ -100,7 +100,6 @@ func neededForMargin(margin, sd, level, power float64) int {
 	return max(1, int(math.Ceil(min(per*per*(1-1e-9), 1<<62)))) // less a rounding error
 }
 
-// print prints the plan as sentences.
 func (p *marginPlan) print(w io.Writer) {
 	points := func(x float64) string { return fmt.Sprintf("±%.3g pp", 100*x) }
 	fmt.Fprintf(w, "equivalence within %s takes %s judged in both runs, to be found with %.0f%% probability when they are equally good (%.0f%% discordant items assumed)\n",

@@ -410,7 +410,6 @@ func cardScope(c probe.Card) reports.GateScope {
 	}
 }
 
-// rateNumber returns one number of a rate.
 func rateNumber(c probe.Card, cond reports.GateCondition, r probe.Rate) reports.GateNumber {
 	switch {
 	case cond.Part == "strict" && r.Probes > 0:

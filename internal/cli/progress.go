@@ -107,7 +107,6 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// add counts a record.
 func (p *progress) add(rec deem.Record) {
 	p.mu.Lock()
 	p.done++

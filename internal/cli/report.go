@@ -361,7 +361,6 @@ func gatesFailed(outcomes []reports.GateOutcome) error {
 	return fmt.Errorf("%w: %d of %d", errGate, failed, len(outcomes))
 }
 
-// printGates prints a line for each gate.
 func printGates(w io.Writer, outcomes []reports.GateOutcome) {
 	if len(outcomes) > 0 {
 		fmt.Fprintln(w, "\ngates")

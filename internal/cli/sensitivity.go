@@ -324,7 +324,6 @@ func (s *study) otherReading(ctx context.Context, sys *studySystem, i int, c *co
 	return nil
 }
 
-// build makes the report.
 func (s *study) build() sensitivity.Report {
 	var places []int // the judges that at least one system has
 	var judges []sensitivity.Judge

@@ -252,7 +252,6 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	return a.listen(ctx, srv, st, o)
 }
 
-// servedAPI returns the API for clients.
 func (a *app) servedAPI(o serveOptions) (api.Options, error) {
 	served := api.Options{
 		Env: a.env, Concurrency: o.concurrency, Retries: o.retries, RPM: o.rpm, TPM: o.tpm, Runs: o.runs,

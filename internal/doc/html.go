@@ -45,7 +45,6 @@ func Fragment(d *Document, urls URLs) (template.HTML, error) {
 	return execute("fragment", view(d, urls))
 }
 
-// execute returns the output of a template.
 func execute(name string, data any) (template.HTML, error) {
 	var b strings.Builder
 	err := htmlTemplate().ExecuteTemplate(&b, name, data)

@@ -205,7 +205,6 @@ func (p *printer) block(b Block) {
 	}
 }
 
-// cleanTabs returns a cleaned line with its tabs.
 func cleanTabs(line string) string {
 	parts := strings.Split(line, "\t")
 	for i, part := range parts {

@@ -49,7 +49,6 @@ type finding struct {
 	at     time.Time
 }
 
-// findings returns the results in a record.
 func (run Run) findings(rec deem.Record) []finding {
 	row := run.Of(rec)
 	f := finding{Row: &row, name: rec.Judge, label: word(row.Label), score: row.Score, reason: row.Reason, at: run.Created}

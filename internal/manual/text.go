@@ -20,7 +20,6 @@ func walk(tree ast.Node, f func(ast.Node)) {
 	})
 }
 
-// plain returns the text of a node.
 func plain(tree ast.Node, source []byte) string {
 	var b strings.Builder
 	walk(tree, func(n ast.Node) {

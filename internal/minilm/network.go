@@ -178,7 +178,6 @@ func (n *network) forward(ctx context.Context, texts [][]int) [][]float32 {
 	return n.pool(s.x, texts)
 }
 
-// apply applies one layer to x.
 func (l *layer) apply(s *scratch, n *network, texts [][]int) {
 	l.query.apply(s.query, s.x)
 	l.key.apply(s.key, s.x)

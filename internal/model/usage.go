@@ -55,7 +55,6 @@ var families = []family{
 	{"google:", 65_536, true},
 }
 
-// familyOf returns the family of the named model.
 func familyOf(name string) family {
 	for _, f := range families {
 		if strings.HasPrefix(name, f.prefix) {

@@ -405,7 +405,6 @@ func (t *tally) deviations(items []scored) []result {
 	}
 }
 
-// categoryMean is the mean of the scores of the categories.
 func (t *tally) categoryMean(items []scored) result {
 	r, n := result{}, 0
 	for _, c := range t.set.categories() {

@@ -243,7 +243,6 @@ func (l layout) grade(o rows.Node, keyed bool) rows.Grade { //nolint:gocyclo // 
 	return rows.None
 }
 
-// finder finds the rows of the layout.
 func (l layout) finder() rows.Finder {
 	return rows.Finder{
 		Grade: l.grade,

@@ -200,7 +200,6 @@ func (b *builder) take(r rows.Row, part string) rows.Node {
 	return v
 }
 
-// item makes the item of a row.
 func (b *builder) item(r rows.Row) deem.Item {
 	it := deem.Item{
 		Category: strings.TrimSuffix(strings.TrimSpace(b.take(r, partCategory).Str()), ".0"), // pandas writes 4.0 for 4

@@ -347,7 +347,6 @@ type place struct {
 	path  string
 }
 
-// within reports whether the place is in a section.
 func (p place) within(section place) bool {
 	return rows.Row{Value: p.value, Path: p.path}.Within(section.value, section.path)
 }

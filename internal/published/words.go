@@ -59,7 +59,6 @@ func judged(label string, score float64) outcome {
 	return outcome{verdict: &deem.Verdict{Label: label, Score: score}}
 }
 
-// read returns the outcome for a value.
 func (v vocabulary) read(n rows.Node) outcome {
 	switch n.Kind {
 	case rows.Missing:

@@ -145,7 +145,6 @@ func (d *Declaration) fill(q Question) (map[string]string, error) {
 	return shown, nil
 }
 
-// fillText fills a short template.
 func fillText(template string, values map[string]string) string {
 	return Message{Text: template, Syntax: "format"}.replace(func(name string) string { return values[name] })
 }

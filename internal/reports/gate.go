@@ -209,7 +209,6 @@ func ComparisonScope(c compare.Comparison, pair compare.Pair) GateScope {
 	}
 }
 
-// differenceNumber returns one number of a difference.
 func differenceNumber(part string, d compare.Difference, hold *compare.Hold) GateNumber {
 	switch {
 	case part == "strict":

@@ -25,7 +25,6 @@ func ParseGates(texts []string) ([]Gate, error) {
 	return gates, nil
 }
 
-// parseGate parses one gate.
 func parseGate(s string) (Gate, error) {
 	p := gateParser{text: s}
 	c, err := p.condition()

@@ -134,7 +134,6 @@ func probeTone(r probe.Rate) doc.Tone {
 	return doc.Warning
 }
 
-// probeRate returns a rate with its interval.
 func probeRate(d *doc.Document, r probe.Rate) doc.Cell {
 	if r.Estimate == nil {
 		return doc.T(doc.Absent(r.Judged > 0))

@@ -42,7 +42,6 @@ func OpenRunFile(path string) (*RunFile, error) {
 	return s, f.Close()
 }
 
-// open opens the file and reads its beginning.
 func (s *RunFile) open() (io.Closer, *bundle.Reader, error) {
 	f, err := os.Open(s.path)
 	if err != nil {

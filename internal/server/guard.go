@@ -38,7 +38,6 @@ func newGuard(token string, proxy bool) *Guard {
 	return g
 }
 
-// sign returns the signature of a text for a purpose.
 func (g *Guard) sign(purpose, text string) string {
 	mac := hmac.New(sha256.New, g.key[:])
 	mac.Write([]byte(purpose + "\x00" + text))

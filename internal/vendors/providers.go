@@ -124,7 +124,6 @@ func (p Provider) check() error {
 	return nil
 }
 
-// open opens a model of the provider.
 func (p Provider) open(name string, at access) (deem.Model, error) {
 	if at.base == "" {
 		at.base = placeholder.ReplaceAllStringFunc(p.URL, func(m string) string {

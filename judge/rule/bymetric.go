@@ -75,7 +75,6 @@ func byBest(name string, score func(response, reference string) metric.PRF) *byM
 	}}
 }
 
-// withPass returns the rule with a pass mark.
 func (j *byMetric) withPass(mark float64) deem.Judge {
 	with := *j
 	with.pass = &mark

@@ -308,7 +308,6 @@ func (m *program) Close() error {
 	return nil
 }
 
-// encode returns the line for a request.
 func encode(id int, req deem.Request) ([]byte, error) {
 	line := struct {
 		ID      int             `json:"id,omitempty"`

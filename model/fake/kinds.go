@@ -16,7 +16,6 @@ type kind struct {
 	answer answer
 }
 
-// An answer replies to a request.
 type answer func(ctx context.Context, f *model, req deem.Request) (deem.Reply, error)
 
 // A textRule says whether a kind takes text after an equals sign.

@@ -169,7 +169,6 @@ func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	return p.readNugget(it, reply.Text)
 }
 
-// rubricOf returns the rubric of an item.
 func rubricOf(it deem.Item) ([]string, error) {
 	rubric, err := judge.ParseCriteria(it.Fields[fieldRubric])
 	if err != nil || len(rubric) == 0 {

@@ -95,7 +95,6 @@ func Open(ctx context.Context, o Options) (benchmark.Set, error) {
 	return benchmark.Hold(items, o.Data, notes)
 }
 
-// item returns the item for a result.
 func item(row *benchmark.Row, n int) (deem.Item, error) {
 	kind := row.Get("evidenceType").Str()
 	it := deem.Item{Category: kind}

@@ -66,7 +66,6 @@ func Benchmark() benchmark.Benchmark {
 	}.Entry()
 }
 
-// readQuestion reads a case.
 func readQuestion(it *deem.Item, row *benchmark.Row) error {
 	if it.Question = benchmark.Text(row, "final_query"); it.Question == "" {
 		return benchmark.At(row, "case %q has no final_query", it.ID)

@@ -166,7 +166,6 @@ func scored(it deem.Item, n int) deem.Verdict {
 	return v
 }
 
-// labelled returns the verdict for a label.
 func labelled(label, reason string) deem.Verdict {
 	v := deem.Verdict{Label: label, Reason: reason}
 	if label == correct {

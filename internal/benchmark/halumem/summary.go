@@ -125,7 +125,6 @@ var (
 	}
 )
 
-// figure returns the figure for the scores of a metric.
 func (m *Metrics) figure(name, paper string, t *scores) Figure {
 	f := Figure{Name: name, Paper: paper, Items: t.items, Unjudged: t.items - t.judged}
 	return m.finish(f, &t.all, &t.valid, t.sum, float64(t.items), float64(f.Unjudged))
@@ -212,7 +211,6 @@ func f1Of(precision, recall float64) float64 {
 	return 2 * precision * recall / (precision + recall)
 }
 
-// shares returns a figure for the share of each label.
 func (m *Metrics) shares(prefix string, c choice, labels []string, names map[string]string, paper string) []Figure {
 	list := make([]Figure, len(labels))
 	for i, label := range labels {

@@ -149,7 +149,6 @@ func phrases(it deem.Item) deem.Verdict {
 	return deem.Verdict{Label: answers, Score: score}
 }
 
-// score returns the score with one reference.
 func (j *F1) score(category, response, reference string) float64 {
 	if category == MultiHop && j.reading == Fixed {
 		return fixedMulti(response, reference)

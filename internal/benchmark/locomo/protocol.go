@@ -158,7 +158,6 @@ func (p *QA) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	return d.Read(it, reply)
 }
 
-// declared returns the protocol for an item.
 func (p *QA) declared(it deem.Item) (judge.Readable, error) {
 	switch {
 	case it.Category != Adversarial && p.unshown != nil && it.Fields[EvidenceTextField] == "":

@@ -253,7 +253,6 @@ func (o object) predictions(system string) []string {
 	return list
 }
 
-// row reads a row.
 func (w *walker) row(o object) (row, error) {
 	// A table that went through pandas has 4.0 for 4.
 	r := row{id: o.scalar(idColumns...), category: strings.TrimSuffix(o.scalar("category"), ".0"), history: w.history}

@@ -61,7 +61,6 @@ func (s *Set) item(row *benchmark.Row, src *source) (deem.Item, error) {
 	return it, nil
 }
 
-// textOf returns the text of a required column.
 func textOf(row *benchmark.Row, column string) (string, error) {
 	v := row.Get(column)
 	switch {

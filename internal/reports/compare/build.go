@@ -111,7 +111,6 @@ func categoryNames[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// figures returns the numbers of a tally.
 func (b *Builder) figures(t *tally, r Run, metric string, withheld bool) Figures {
 	judged, strict := &t.score, &t.allScore
 	if metric == PassRate {

@@ -160,7 +160,6 @@ func (p *paper) answer() {
 	p.Add(doc.Section{ID: "answer", Blocks: blocks})
 }
 
-// toneOf returns the tone of an outcome.
 func toneOf(outcome string) doc.Tone {
 	return map[string]doc.Tone{Better: doc.Good, Worse: doc.Bad, Undecided: doc.Dim, Equivalent: doc.Dim}[outcome]
 }
@@ -385,7 +384,6 @@ func (c Comparison) conclusions(pair Pair) []doc.Block {
 	return list
 }
 
-// conclusion returns a sentence on the difference.
 func (c Comparison) conclusion(pair Pair, d Difference) string {
 	first, second := c.Runs[pair.First].called(), c.Runs[pair.Second].called()
 	if d.Estimate == nil {

@@ -157,7 +157,6 @@ func meanOf(trials []Cell) Cell {
 	return out
 }
 
-// cell returns the cell of a record.
 func (j *joiner) cell(rec deem.Record) Cell {
 	it := rec.Item
 	var references maphash.Hash

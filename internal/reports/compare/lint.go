@@ -268,7 +268,6 @@ func over(unjudged, items int, limit float64) bool {
 	return items > 0 && float64(unjudged)/float64(items) > limit
 }
 
-// called returns the name of a run in a sentence.
 func (r Run) called() string { return doc.Clip(doc.OrNone(r.Name), 32) }
 
 // A Part is one property in which two judges differ.

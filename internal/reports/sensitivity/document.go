@@ -57,7 +57,6 @@ type paper struct {
 	*doc.Document
 }
 
-// say returns a paragraph.
 func say(format string, args ...any) doc.Block {
 	return doc.Paragraph{Text: fmt.Sprintf(format, args...)}
 }

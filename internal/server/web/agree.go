@@ -77,7 +77,6 @@ func (s *Server) readAgree(r *http.Request) (agreeAsk, error) {
 	return ask, err
 }
 
-// labelsOf returns the labels that match q.
 func (s *Server) labelsOf(ctx context.Context, q store.LabelQuery) ([]store.Label, error) {
 	var list []store.Label
 	for l, err := range s.Store.Labels(ctx, q) {
@@ -278,7 +277,6 @@ type annotatorView struct {
 	Chosen bool
 }
 
-// newAgreeView returns the view of an agreement.
 func (s *Server) newAgreeView(ask agreeAsk, got *agreed) (v agreeView, err error) {
 	v = agreeView{
 		Run: ask.run, Tabs: s.runTabs(ask.run, "agreement"), Ask: ask, Agreement: got.Agreement,

@@ -55,7 +55,6 @@ type view struct {
 
 type pageFunc func(r *http.Request) (page, error)
 
-// show returns the handler of a page.
 func (s *Server) show(of pageFunc) server.HandleFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		p, err := of(r)
@@ -120,7 +119,6 @@ func newPager(page, items, perPage int, link func(page int) string) pager {
 	return p
 }
 
-// span returns the range of items on the page.
 func (p pager) span(items, perPage int) (from, to int) {
 	from = min((p.Page-1)*perPage, items)
 	return from, min(from+perPage, items)
