@@ -43,6 +43,8 @@ func run(ctx context.Context, args []string) error {
 		switch args[0] { // the roles in which bench starts itself
 		case "serve":
 			return serve(ctx, args[1:])
+		case "select":
+			return selectLoop(ctx, args[1:])
 		case "bare":
 			return bare(ctx, args[1:])
 		}

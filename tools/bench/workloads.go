@@ -85,13 +85,19 @@ func workloads() []workload {
 		list,
 		workload{"Slots/places=16/j=64", []target{{unit: "wall/ideal", limit: 1.3}, {unit: "requests/item", limit: 1.15}}, slots},
 		workload{"Memory/items=100000", []target{{unit: "peak-MB", limit: 80}, {unit: "peak/10000-items", limit: 1.3}}, memory(100_000)},
-		workload{"Memory/items=1000000", []target{{unit: "peak/10000-items", limit: 1.3}}, memory(1_000_000)},
+		workload{"Memory/items=1000000", []target{{unit: "peak/10000-items", limit: 1.3}, {unit: "report-peak/10000-items", limit: 1.3}}, memory(1_000_000)},
 		workload{"Resume/items=100000/done=99%", []target{{unit: "requests/missing", limit: 1}}, resume},
-		workload{"Read/records=100000", []target{{unit: "verify-s", limit: 10}}, readAgain},
+		workload{"Read/records=100000", []target{
+			{unit: "report/bare", limit: 3}, {unit: "compare/bare", limit: 3}, {unit: "export/bare", limit: 4}, {unit: "verify/bare", limit: 4},
+		}, readAgain},
 	)
 	pages := workload{name: "Pages/records=100000", once: visit}
 	for _, v := range views("", 0) {
-		pages.targets = append(pages.targets, target{unit: v.unit, limit: 200})
+		limit := 200.0
+		if strings.HasSuffix(v.unit, "-word-ms") {
+			limit = 1000 // A search reads the run.
+		}
+		pages.targets = append(pages.targets, target{unit: v.unit, limit: limit})
 	}
 	return append(list, pages)
 }
@@ -100,7 +106,7 @@ func workloads() []workload {
 type lab struct {
 	deem, prompt, dir string
 
-	kept string // the run that is read again, once it was judged
+	kept []string // the runs that are read again, once they were judged
 }
 
 // A benchItem is an item as its line has it.
@@ -245,10 +251,10 @@ func slots(ctx context.Context, l *lab) ([]value, error) {
 	return []value{{"wall/ideal", ratio(s.wall, latency*((n+places-1)/places))}, {"requests/item", st.PerItem()}}, nil
 }
 
-// memory judges 10,000 and then n items of a kilobyte without a network.
+// memory judges and reports 10,000 and then n items of a kilobyte without a network.
 func memory(n int) func(ctx context.Context, l *lab) ([]value, error) {
 	return func(ctx context.Context, l *lab) ([]value, error) {
-		var used [2]spent
+		var used, reported [2]spent
 		for i, items := range []int{10_000, n} {
 			data, err := l.items(items, 1000)
 			if err != nil {
@@ -258,6 +264,12 @@ func memory(n int) func(ctx context.Context, l *lab) ([]value, error) {
 			if used[i], err = l.judge(ctx, dir, data, items, 64, offline...); err != nil {
 				return nil, err
 			}
+			if reported[i], err = start(ctx, dir, l.deem, "report", "last", "--json"); err == nil {
+				err = complete(reported[i].out, items)
+			}
+			if err != nil {
+				return nil, err
+			}
 			if err := os.RemoveAll(dir); err != nil {
 				return nil, err
 			}
@@ -265,6 +277,7 @@ func memory(n int) func(ctx context.Context, l *lab) ([]value, error) {
 		return []value{
 			{"peak-MB", megabytes(used[1].rss)},
 			{"peak/10000-items", float64(used[1].rss) / float64(used[0].rss)},
+			{"report-peak/10000-items", float64(reported[1].rss) / float64(reported[0].rss)},
 			{"cpu-us/item", float64(used[1].cpu.Microseconds()) / float64(n)},
 		}, nil
 	}
@@ -305,57 +318,91 @@ func resume(ctx context.Context, l *lab) ([]value, error) {
 // records is the size of the run that is read again.
 const records = 100_000
 
-// keep judges the run that is read again, once, and returns its folder and id.
-func (l *lab) keep(ctx context.Context) (dir, run string, err error) {
+// keep judges the runs that are read again, once, and returns their folder and ids: two systems
+// that answer the same questions.
+func (l *lab) keep(ctx context.Context) (dir string, runs []string, err error) {
 	dir = filepath.Join(l.dir, "kept")
-	if l.kept != "" {
-		return dir, l.kept, nil
+	for size := 400; len(l.kept) < 2; size++ {
+		data, err := l.items(records, size)
+		if err != nil {
+			return "", nil, err
+		}
+		s, err := l.judge(ctx, dir, data, records, 64, offline...)
+		if err != nil {
+			return "", nil, err
+		}
+		var r struct{ Head struct{ Run string } }
+		if err := json.Unmarshal([]byte(s.out), &r); err != nil {
+			return "", nil, err
+		}
+		l.kept = append(l.kept, r.Head.Run)
 	}
-	data, err := l.items(records, 400)
-	if err != nil {
-		return "", "", err
-	}
-	s, err := l.judge(ctx, dir, data, records, 64, offline...)
-	if err != nil {
-		return "", "", err
-	}
-	var r struct{ Head struct{ Run string } }
-	err = json.Unmarshal([]byte(s.out), &r)
-	l.kept = r.Head.Run
-	return dir, l.kept, err
+	return dir, l.kept, nil
 }
 
-// readAgain reports, exports and verifies a stored run.
+// readAgain reports, compares, exports and verifies stored runs, each next to a bare loop that
+// reads the same columns.
 func readAgain(ctx context.Context, l *lab) ([]value, error) {
-	dir, run, err := l.keep(ctx)
-	if err != nil {
-		return nil, err
-	}
-	report, err := start(ctx, dir, l.deem, "report", run, "--json")
-	if err == nil {
-		err = complete(report.out, records)
-	}
+	dir, runs, err := l.keep(ctx)
 	if err != nil {
 		return nil, err
 	}
 	file := filepath.Join(dir, "run.deem")
 	defer func() { _ = os.Remove(file) }()
-	export, err := start(ctx, dir, l.deem, "export", run, "-o", file)
-	if err != nil {
-		return nil, err
+	var values []value
+	for _, step := range []struct {
+		name  string
+		runs  []string
+		calls bool
+		args  []string // of deem, after the name
+		check func(out string) error
+	}{
+		{"report", runs[:1], true, []string{runs[0], "--json"}, func(out string) error { return complete(out, records) }},
+		{"compare", runs, false, append([]string{"--json"}, runs...), compared},
+		{"export", runs[:1], true, []string{runs[0], "-o", file}, func(string) error { return nil }},
+		{"verify", runs[:1], true, []string{file, "--json"}, verified},
+	} {
+		args := []string{"select", "-db", filepath.Join(dir, ".deem", "deem.db"), fmt.Sprint("-calls=", step.calls)}
+		bare, err := start(ctx, dir, self(), append(args, step.runs...)...)
+		if rows := strconv.Itoa(records * len(step.runs)); err == nil && strings.TrimSpace(bare.out) != rows {
+			err = fmt.Errorf("the bare loop read %s rows, want %s", bare.out, rows)
+		}
+		if err != nil {
+			return nil, err
+		}
+		ours, err := start(ctx, dir, l.deem, append([]string{step.name}, step.args...)...)
+		if err == nil {
+			err = step.check(ours.out)
+		}
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, value{step.name + "/bare", ratio(ours.cpu, bare.cpu)}, value{step.name + "-cpu-s", ours.cpu.Seconds()})
 	}
-	verify, err := start(ctx, dir, l.deem, "verify", file, "--json")
-	if err != nil {
-		return nil, err
+	return values, nil
+}
+
+// compared checks that a comparison pairs all items.
+func compared(out string) error {
+	var c struct {
+		Runs []struct{ Items int }
 	}
+	if err := json.Unmarshal([]byte(out), &c); err != nil || len(c.Runs) != 2 || c.Runs[0].Items != records || c.Runs[1].Items != records {
+		return fmt.Errorf("deem compare did not compare %d items: %.300s", records, out)
+	}
+	return nil
+}
+
+// verified checks that all records of a run file were verified.
+func verified(out string) error {
 	var files []struct {
 		OK                bool
 		Prompts, Verdicts int
 	}
-	if err := json.Unmarshal([]byte(verify.out), &files); err != nil || len(files) != 1 || !files[0].OK || files[0].Prompts != records || files[0].Verdicts != records {
-		return nil, fmt.Errorf("deem verify did not verify %d records: %s", records, verify.out)
+	if err := json.Unmarshal([]byte(out), &files); err != nil || len(files) != 1 || !files[0].OK || files[0].Prompts != records || files[0].Verdicts != records {
+		return fmt.Errorf("deem verify did not verify %d records: %s", records, out)
 	}
-	return []value{{"report-s", report.wall.Seconds()}, {"export-s", export.wall.Seconds()}, {"verify-s", verify.wall.Seconds()}}, nil
+	return nil
 }
 
 // A view is a page that is requested many times, each time a little differently, because
@@ -390,10 +437,11 @@ func views(run string, n int) []view {
 
 // visit measures the pages of deem serve over a stored run: the median of 40 requests each.
 func visit(ctx context.Context, l *lab) ([]value, error) {
-	dir, run, err := l.keep(ctx)
+	dir, runs, err := l.keep(ctx)
 	if err != nil {
 		return nil, err
 	}
+	run := runs[0]
 	cmd := exec.CommandContext(ctx, l.deem, "serve", "--listen", "127.0.0.1:0", "--json") //nolint:gosec // deem starts its own program
 	cmd.Dir, cmd.Env, cmd.Stderr = dir, environment(), os.Stderr
 	out, err := cmd.StdoutPipe()
