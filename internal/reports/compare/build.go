@@ -131,6 +131,7 @@ type found struct {
 	at, strict func(level float64) stat.Estimate
 	oneSided   func(level float64) stat.Estimate // like at, for one-sided tests
 	failed     bool                              // some trial has no verdict, so the strict difference is another
+	df         float64                           // degrees of freedom of the clusters
 }
 
 // difference returns the difference of a pair by a metric, before p-values are adjusted.
@@ -160,7 +161,11 @@ func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 	if score.Clusters != nil && score.Pairs.Counts {
 		d.McNemar = new(stat.McNemar(judged.Up, judged.Down))
 	}
-	return found{Difference: d, at: score.At, strict: all.At, oneSided: score.OneSided, failed: p.failed}
+	f := found{Difference: d, at: score.At, strict: all.At, oneSided: score.OneSided, failed: p.failed}
+	if score.Clusters != nil {
+		_, f.df = score.Clusters.StandardError()
+	}
+	return f
 }
 
 // settle sets the adjusted p-values and outcomes of a family of differences.
@@ -194,7 +199,7 @@ func (b *Builder) settle(list []*found, categories bool) {
 				NotWorse: math.Min(1, times*lower),
 				Interval: d.oneSided(1 - 2*alpha/times),
 			}
-			if n := e.Interval.Clusters; n > 0 && n < enoughForOneSided {
+			if e.Interval.Clusters > 0 && d.df < enoughForOneSided-1 {
 				e.Interval = e.Interval.Warn(WarnOneSided)
 			}
 			e.Equivalent, e.NonInferior = e.P < alpha, e.NotWorse < alpha
@@ -228,8 +233,9 @@ func (b *Builder) settle(list []*found, categories bool) {
 const WarnGuesses = "most of the interval is there because the probabilities of undecided items may be off: " +
 	"it is too wide if nearly all of these items are right, or wrong"
 
-// WarnOneSided is the warning of a one-sided test with fewer than enoughForOneSided clusters.
-const WarnOneSided = "fewer than 60 clusters: where a few of them hold most of the difference, " +
+// WarnOneSided is the warning of a one-sided test with fewer than enoughForOneSided clusters, or
+// with more that vary as much as fewer.
+const WarnOneSided = "fewer than 60 clusters, or a few hold most of the items or of the difference: " +
 	"this test errs in more than 5% of cases: with 15 clusters in up to 11%, and with 5 in up to 20%"
 
 const enoughForOneSided = 60
