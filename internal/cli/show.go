@@ -14,7 +14,6 @@ import (
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/judge"
 )
 
 const showHelp = `Show one item of a run: the prompt, the model's reply, and the verdict read from it.
@@ -55,11 +54,6 @@ func (a *app) showCommand() *cobra.Command {
 					return err
 				}
 				shown := reports.Show(run, p, rec)
-				if reports.SpecOf(run).Kind == judge.KindAnswer && !redacted(st, run) {
-					if shown, err = reports.ShowAnswered(run, rec); err != nil {
-						return err
-					}
-				}
 				if a.json {
 					_ = writeJSON(a.out, shown)
 				} else {
@@ -120,11 +114,7 @@ func writeShown(w io.Writer, s reports.Shown) {
 // writeReader writes what a reader was given, and what it asked.
 func writeReader(w io.Writer, r reports.ShownReader) {
 	for i, c := range r.Contexts {
-		text := c.Text
-		for _, t := range c.Turns {
-			text = strings.TrimPrefix(text+"\n"+t.Role+": "+t.Text, "\n")
-		}
-		block(w, doc.Join(", ", fmt.Sprintf("context %d", i+1), words.Printable(c.ID), words.Printable(c.Time), words.Printable(c.Speaker)), text)
+		block(w, doc.Join(", ", fmt.Sprintf("context %d", i+1), words.Printable(c.About())), c.Content())
 	}
 	for _, m := range r.Prompt {
 		block(w, fmt.Sprintf("prompt of reader %s (%s)", words.Printable(r.Name), m.Role), m.Content)

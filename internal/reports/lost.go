@@ -49,8 +49,8 @@ var lostStages = []struct{ stage, about string }{
 	{LostUnknown, "the evidence is not named, or the contexts have no ids of its kind"},
 }
 
-// A wrongOne is an answer that was judged wrong.
-type wrongOne struct {
+// A traced item compares the contexts of an item with its evidence.
+type traced struct {
 	item                deem.Item
 	evidence, contexts  []string
 	shown               int // how many of the contexts fit into the budget
@@ -67,7 +67,7 @@ func (f Found) withLost(ctx context.Context, st store.Store) (Found, error) {
 	if err != nil {
 		return f, err
 	}
-	var wrong []wrongOne
+	var wrong []traced
 	named := false   // some item names its evidence
 	related := false // some context has the id of evidence, so that the ids belong together
 	rule := match.New()
@@ -75,7 +75,7 @@ func (f Found) withLost(ctx context.Context, st store.Store) (Found, error) {
 		if err != nil {
 			return f, err
 		}
-		w := wrongOne{item: rec.Item}
+		w := traced{item: rec.Item}
 		w.read(by)
 		related = related || slices.ContainsFunc(w.contexts, func(id string) bool { return slices.Contains(w.evidence, id) })
 		named = named || len(w.evidence) > 0
@@ -98,7 +98,7 @@ func (f Found) withLost(ctx context.Context, st store.Store) (Found, error) {
 var turnID = regexp.MustCompile(`D\d+:\d+`)
 
 // read compares the contexts of an item with its evidence.
-func (w *wrongOne) read(by *reader.Declaration) {
+func (w *traced) read(by *reader.Declaration) {
 	for _, field := range []string{"gold_ids", "evidence"} {
 		if text := w.item.Fields[field]; len(w.evidence) == 0 && json.Unmarshal([]byte(text), &w.evidence) != nil {
 			w.evidence = nil // It is a text, and not a list of ids.
@@ -136,7 +136,7 @@ func sessionOf(id string, evidence []string) string {
 
 // stage returns where an answer lost the evidence. Ids say nothing unless some of the run's
 // contexts are evidence.
-func (w *wrongOne) stage(related bool) string {
+func (w *traced) stage(related bool) string {
 	lacks := func(list []string) bool {
 		return slices.ContainsFunc(w.evidence, func(id string) bool { return !slices.Contains(list, id) })
 	}
@@ -156,7 +156,7 @@ func (w *wrongOne) stage(related bool) string {
 }
 
 // lostOf counts the stages of wrong answers.
-func lostOf(wrong []wrongOne, related bool) *Lost {
+func lostOf(wrong []traced, related bool) *Lost {
 	const most = 10
 	lost := &Lost{Wrong: len(wrong)}
 	at := make([]string, len(wrong))

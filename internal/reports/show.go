@@ -1,8 +1,12 @@
 package reports
 
 import (
+	"slices"
+	"strings"
+
 	"deem"
 	"deem/internal/benchmark"
+	"deem/internal/doc"
 	"deem/internal/reader"
 	"deem/internal/store"
 	"deem/judge"
@@ -28,10 +32,39 @@ type Shown struct {
 
 // A ShownReader is how a reader answered the item.
 type ShownReader struct {
-	Name     string           `json:"name"`
-	Contexts []reader.Context `json:"contexts"`
-	Prompt   []deem.Message   `json:"prompt"`
-	Verified bool             `json:"prompt_verified"`
+	Name     string         `json:"name"`
+	Contexts []ShownContext `json:"contexts"`
+	Prompt   []deem.Message `json:"prompt"`
+	Verified bool           `json:"prompt_verified"`
+}
+
+// A ShownContext is a passage that a system retrieved.
+type ShownContext struct {
+	reader.Context
+	LeftOut  bool `json:"left_out,omitempty"` // it did not fit into the reader's budget
+	Evidence bool `json:"evidence,omitempty"` // the data says that it contains the answer
+}
+
+// Content returns the text of a passage, with a line for each turn of a session.
+func (c ShownContext) Content() string {
+	lines := []string{c.Text}
+	for _, t := range c.Turns {
+		lines = append(lines, t.Role+": "+t.Text)
+	}
+	return strings.TrimPrefix(strings.Join(lines, "\n"), "\n")
+}
+
+// About describes a passage: its id, time and speaker, whether it is evidence, and whether it
+// was left out.
+func (c ShownContext) About() string {
+	about := []string{c.ID, c.Time, c.Speaker}
+	if c.Evidence {
+		about = append(about, "evidence")
+	}
+	if c.LeftOut {
+		about = append(about, "left out for the budget")
+	}
+	return doc.Join(", ", about...)
 }
 
 // A ShownReading is the result of another reading for a reply.
@@ -44,15 +77,20 @@ type ShownReading struct {
 // Show renders the prompt of a record again and parses its reply under both readings.
 func Show(run store.Run, p judge.Readable, rec deem.Record) Shown {
 	s := Shown{Run: run.ID, System: SettingsOf(run.Spec).System, Record: rec}
-	if p == nil {
-		return s
+	switch {
+	case p != nil:
+		return s.render(p)
+	case SpecOf(run).Kind == judge.KindAnswer:
+		if answered, err := showAnswered(run, rec); err == nil { // else this deem does not know the judge
+			return answered
+		}
 	}
-	return s.render(p)
+	return s
 }
 
-// ShowAnswered is Show for a run whose items were answered by a reader. It renders the
+// showAnswered is Show for a run whose items were answered by a reader. It renders the
 // prompt of the reader, and that of the judge if it asks a model.
-func ShowAnswered(run store.Run, rec deem.Record) (Shown, error) {
+func showAnswered(run store.Run, rec deem.Record) (Shown, error) {
 	s := Shown{Run: run.ID, System: SettingsOf(run.Spec).System, Record: rec}
 	spec := SpecOf(run)
 	by, err := reader.FromSpec(spec.Members[0].Judge)
@@ -64,7 +102,13 @@ func ShowAnswered(run store.Run, rec deem.Record) (Shown, error) {
 	if err != nil {
 		return s, nil //nolint:nilerr // The retrieval failed: the record says so, and nothing was asked.
 	}
-	s.Reader.Contexts = q.Contexts
+	w := traced{item: rec.Item}
+	w.read(by)
+	for i, c := range q.Contexts {
+		s.Reader.Contexts = append(s.Reader.Contexts, ShownContext{
+			Context: c, LeftOut: !w.cut && i >= w.shown, Evidence: slices.Contains(w.evidence, w.contexts[i]),
+		})
+	}
 	req, err := by.Request(q)
 	if err != nil {
 		return s, nil //nolint:nilerr // The record says that the item lacks something.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/reports"
 	"deem/internal/server"
 	"deem/internal/store"
@@ -85,11 +86,20 @@ type trialView struct {
 	URL     string // of the page that shows it
 	Current bool
 
+	Reader   string        // what answered the item, "" if it came with a response
+	Contexts []contextView // that the reader was given
+
 	Prompt   []textView
 	Verified bool
 	Other    *reports.ShownReading // the verdict by the other parser, if it differs
 	Calls    []callView
 	Trace    *trace
+}
+
+// A contextView is a passage that a reader was given.
+type contextView struct {
+	textView
+	LeftOut, Evidence bool
 }
 
 // A callView is a call with the text of its reply.
@@ -236,6 +246,13 @@ func (v *itemView) addTrials(recs []deem.Record, wantTrial string) {
 	if o := shown.Other; o != nil && decision(o.Verdict, o.Failure) != decision(rec.Verdict, rec.Failure) {
 		t.Other = o
 	}
+	if by := shown.Reader; by != nil {
+		t.Reader = by.Name
+		for i, c := range by.Contexts {
+			name := doc.Join(", ", fmt.Sprintf("Context %d", i+1), c.ID, c.Time, c.Speaker)
+			t.Contexts = append(t.Contexts, contextView{v.text(name, fmt.Sprintf("context.%d", i), rec.Trial, c.Content()), c.LeftOut, c.Evidence})
+		}
+	}
 	for i, m := range shown.Prompt {
 		text := v.text(m.Role, fmt.Sprintf("prompt.%d", i), rec.Trial, m.Content)
 		text.Pieces = slots(text.Text, rec.Item)
@@ -321,6 +338,10 @@ func textOf(run store.Run, rec deem.Record, name string) (string, bool) {
 	case "reply":
 		if n >= 0 && n < len(rec.Calls) && rec.Calls[n].Reply != nil {
 			return rec.Calls[n].Reply.Text, true
+		}
+	case "context":
+		if by := reports.Show(run, nil, rec).Reader; by != nil && n >= 0 && n < len(by.Contexts) {
+			return by.Contexts[n].Content(), true
 		}
 	case "prompt":
 		p, err := reports.Protocol(run)
