@@ -52,7 +52,7 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
-	case errors.Is(err, errGate), errors.Is(err, errClaim), errors.Is(err, errImpossible), errors.Is(err, errAnchor):
+	case errors.Is(err, errGate), errors.Is(err, errClaim), errors.Is(err, errImpossible), errors.Is(err, errAnchor), errors.Is(err, errBoard):
 		return exitGate
 	case errors.Is(err, errUnjudged):
 		return exitUnjudged
@@ -195,7 +195,7 @@ func (a *app) root() *cobra.Command {
 	add("COMPARE", a.compareCommand(), a.agreeCommand())
 	add("CHECK OTHERS", a.observed(a.rejudgeCommand()), a.claimsCommand(), a.verifyCommand(), a.observed(a.probeCommand()))
 	add("LABEL", a.labelCommand())
-	add("SHARE", a.exportCommand(), a.serveCommand())
+	add("SHARE", a.exportCommand(), a.serveCommand(), a.boardCommand())
 	add("OPERATE", a.initCommand(), a.doctorCommand(), a.workerCommand(), a.queueCommand(), a.docsCommand(), a.explainCommand(), a.manCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID("OPERATE")
 	root.SetCompletionCommandGroupID("OPERATE")

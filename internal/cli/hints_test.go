@@ -62,12 +62,12 @@ func TestHints(t *testing.T) {
 			})
 		}
 	}
-	t.Run("cases", func(t *testing.T) { walk(t, slices.Concat(hintCases, answerCases, serverCases), nil) })
+	t.Run("cases", func(t *testing.T) { walk(t, slices.Concat(hintCases, answerCases, serverCases, boardCases), nil) })
 	t.Run("postgres", func(t *testing.T) { walk(t, postgresCases, storetest.Start(t, storetest.Options{})) })
-	if ran < len(hintCases)+len(answerCases)+len(serverCases) {
+	if ran < len(hintCases)+len(answerCases)+len(serverCases)+len(boardCases) {
 		return // -run chose some, or some failed.
 	}
-	withPostgres := ran == len(hintCases)+len(answerCases)+len(serverCases)+len(postgresCases)
+	withPostgres := ran == len(hintCases)+len(answerCases)+len(serverCases)+len(boardCases)+len(postgresCases)
 	command := regexp.MustCompile(`\bdeem (` + strings.Join(commands, "|") + `)\b`)
 	flag := regexp.MustCompile(`(?:^|[^\w-])(--[a-z][a-z-]+)`)
 	for source, file := range sources {

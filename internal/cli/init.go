@@ -18,7 +18,7 @@ import (
 const initHelp = `Write a deem.yaml with settings, so you don't retype flags. Every key is the name of a
 flag of "deem run"; a flag on the command line overrides the file. With --judge a judge's
 YAML file is written instead, and "deem init judge --lang python" (or js, go) writes a
-judge as a program.
+judge as a program. "deem init board" writes a leaderboard of made-up systems into a folder.
 
 An existing file is not overwritten.
 
@@ -28,11 +28,17 @@ EXIT STATUS
 func (a *app) initCommand() *cobra.Command {
 	var judgeFile, lang string
 	cmd := &cobra.Command{
-		Use: "init [judge] [flags]", Short: "write a deem.yaml", Long: initHelp, Args: atMost(1),
+		Use: "init [judge | board [DIR]] [flags]", Short: "write a deem.yaml", Long: initHelp, Args: atMost(2),
 		Annotations: map[string]string{noConfig: "yes"}, // its --judge is a file to write
-		Example:     "  deem init\n  deem init --judge my-judge.yaml\n  deem init judge --lang python",
-		ValidArgs:   []string{"judge"},
-		RunE: func(_ *cobra.Command, args []string) error {
+		Example:     "  deem init\n  deem init --judge my-judge.yaml\n  deem init judge --lang python\n  deem init board",
+		ValidArgs:   []string{"judge", "board"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && args[0] == "board" {
+				return a.initBoard(cmd.Context(), append(args, "board")[1])
+			}
+			if len(args) > 1 {
+				return usage.Errorf("deem init judge takes no further argument")
+			}
 			if len(args) > 0 && args[0] != "judge" {
 				return usage.Mark(deem.WithHint(fmt.Errorf("deem init does not write %q", args[0]), "deem init judge --lang python"))
 			}

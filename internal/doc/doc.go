@@ -192,6 +192,7 @@ type Draw struct {
 	Column  int
 	Include []float64 // numbers that the axis must include
 	Line    *float64  // a number to compare with
+	Lines   []float64 // more of them, which only pages draw
 	Points  bool      // the axis is in percentage points, not in percent
 	Caption string    // explains lines and colours of the plot in a page
 }

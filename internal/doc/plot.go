@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 
 	"deem/internal/words"
@@ -28,9 +29,9 @@ func (t Table) axis() (axis, bool) {
 	if math.IsInf(a.lo, 1) {
 		return a, false
 	}
-	include := t.Draw.Include
+	include := slices.Concat(t.Draw.Include, t.Draw.Lines)
 	if t.Draw.Line != nil {
-		include = append(include[:len(include):len(include)], *t.Draw.Line)
+		include = append(include, *t.Draw.Line)
 	}
 	for _, x := range include {
 		a.lo, a.hi = math.Min(a.lo, x), math.Max(a.hi, x)
@@ -101,6 +102,7 @@ const plotMargin = 0.06
 type plot struct {
 	Caption string
 	Line    *float64
+	Lines   []float64
 	Ticks   []tick
 	Bars    []*plotBar // nil for a row without an estimate
 }
@@ -142,6 +144,9 @@ func (t Table) plot() *plot {
 	if t.Draw.Line != nil {
 		at := x(*t.Draw.Line)
 		p.Line = &at
+	}
+	for _, v := range t.Draw.Lines {
+		p.Lines = append(p.Lines, x(v))
 	}
 	return p
 }
