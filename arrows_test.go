@@ -159,7 +159,7 @@ const words = "internal/words"
 
 // hubs may import many packages: the lists of benchmarks and vendors name each of them, and the others
 // tie parts together.
-var hubs = []string{"benchmark", "internal/vendors", "internal/catalog", "internal/reports", "internal/server/*", "internal/cli"}
+var hubs = []string{"benchmark", "internal/vendors", "internal/catalog", "internal/reports", "internal/server/*", "board", "internal/cli"}
 
 // Deeper or wider than this, a reader loses the story. The depth is the number of packages
 // on the longest chain of imports, cmd/deem and the last one included, without exceptions.

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-
-	"deem"
 )
 
 // Append adds to the log what changed since its last entry, and signs a new checkpoint:
@@ -74,7 +72,7 @@ func (b *Board) changes(ctx context.Context, log *history, withdraw []string, re
 		case slices.Contains(b.files, file):
 			return nil, fmt.Errorf("%s is still there: remove the file, then withdraw it", file)
 		case reason == "":
-			return nil, deem.WithHint(errors.New("a withdrawal needs a reason"), "add --reason 'why'")
+			return nil, errors.New("a withdrawal needs a reason")
 		}
 		list = append(list, entry{Action: actionWithdraw, File: file, Reason: reason})
 		delete(live, file)
@@ -90,7 +88,7 @@ func (b *Board) changes(ctx context.Context, log *history, withdraw []string, re
 			continue
 		}
 		if logged && reason == "" {
-			return nil, deem.WithHint(fmt.Errorf("%s was changed, and a correction needs a reason", file), "add --reason 'why'")
+			return nil, fmt.Errorf("%s was changed, and a correction needs a reason", file)
 		}
 		e, err := b.entryOf(ctx, file)
 		if err != nil {
@@ -103,7 +101,7 @@ func (b *Board) changes(ctx context.Context, log *history, withdraw []string, re
 	}
 	for file := range live {
 		if file != configFile {
-			return nil, deem.WithHint(fmt.Errorf("%s is missing, and entry %d has it", file, live[file]), "put it back, or add --withdraw %s --reason 'why'", file)
+			return nil, fmt.Errorf("%s is missing, and entry %d has it: put it back, or withdraw it with a reason", file, live[file])
 		}
 	}
 	return list, nil

@@ -6,6 +6,8 @@
 // log, whose checkpoint is signed. No number on a page was typed, except claims, which are
 // called that.
 //
+// A program that uses it must import deem/benchmark, which names the judges of benchmarks.
+//
 // Only runs of one lane are compared: the same questions, judge, reader and budget of
 // contexts.
 package board

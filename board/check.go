@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 
-	_ "deem/benchmark" // names the judges of benchmarks
 	"deem/bundle"
 	"deem/internal/catalog"
 	"deem/internal/reports"
@@ -212,11 +211,7 @@ func (c *Checked) file(ctx context.Context, file string, o Options) (*row, error
 	}
 	c.Records += v.Records
 	if !v.OK() || v.Found == nil {
-		why := "its report cannot be computed"
-		if len(v.Findings) > 0 {
-			why = v.Findings[0].String()
-		}
-		c.find(KindFile, file, "%s", why)
+		c.find(KindFile, file, "%s", wrong(v))
 		return nil, nil
 	}
 	r := &row{file: file, sha: hashOf(text), root: v.Root, size: len(text), checks: v.Checks, notes: v.Notes, report: v.Found.Report, run: v.Found.Run, redacted: v.Header.Redacted}
@@ -233,6 +228,14 @@ func (c *Checked) file(ctx context.Context, file string, o Options) (*row, error
 		return nil, nil
 	}
 	return r, nil
+}
+
+// wrong says what is wrong with a file.
+func wrong(v *reports.Verified) string {
+	if len(v.Findings) > 0 {
+		return v.Findings[0].String()
+	}
+	return "its report cannot be computed"
 }
 
 // Verify checks the bytes of a run file: every check of "deem verify". The browser runs it.

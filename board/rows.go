@@ -192,11 +192,11 @@ func (r *row) assure() {
 // parts returns what a lane fixes: the hashes of judge and reader, and the budget.
 func (r *row) parts() (judgeHash, readerHash string, budget int) {
 	spec := reports.SpecOf(r.run)
+	judgeHash = reports.GraderHash(r.run)
 	if spec.Kind != judge.KindAnswer {
-		return r.run.Judge.Hash, "", 0
+		return judgeHash, "", 0
 	}
-	judgeHash, _ = deem.Hash(reports.Grader(spec))   //nolint:errcheck // It was read from JSON.
-	readerHash, _ = deem.Hash(spec.Members[0].Judge) //nolint:errcheck // Likewise.
+	readerHash, _ = deem.Hash(spec.Members[0].Judge) //nolint:errcheck // It was read from JSON.
 	if by, err := reader.FromSpec(spec.Members[0].Judge); err == nil {
 		budget = by.Contexts.Tokens
 	}
@@ -265,7 +265,7 @@ func Identify(ctx context.Context, file []byte) (Identity, error) {
 		return Identity{}, err
 	}
 	if !v.OK() || v.Found == nil {
-		return Identity{}, fmt.Errorf("the run file is not right: %d findings", v.Total)
+		return Identity{}, fmt.Errorf("the run file is not right: %s", wrong(v))
 	}
 	r := &row{file: "the run", run: v.Found.Run, redacted: v.Header.Redacted}
 	if err := r.read(ctx, bytes.NewReader(file)); err != nil {

@@ -272,30 +272,44 @@ func exampleReader(_ context.Context, req deem.Request) (deem.Reply, error) {
 	return deem.Reply{Text: text, Stop: deem.StopEnd, Attempts: 1, Usage: deem.Usage{Input: reader.Tokens(prompt.String()), Output: reader.Tokens(text)}, Key: req.Hash()}, nil
 }
 
-// judge returns the judge of a lane, and the reader that it includes.
-func (l *exampleLane) judge() (deem.Judge, *report.Reader, error) {
+// judge returns the judge of a lane, which includes its reader.
+func (l *exampleLane) judge() (deem.Judge, error) {
 	if l.tokens == 0 {
-		return match.New(), nil, nil
+		return match.New(), nil
 	}
 	by, err := reader.Open(reader.Default)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	by.Contexts.Tokens = l.tokens
-	asked := judge.New(by.Protocol(), fake.Func("fake:reader", exampleReader))
-	spec := judge.SpecOf(asked)
-	hash, err := deem.Hash(spec)
-	return answer.New(asked, match.New()), &report.Reader{Name: spec.Name, Hash: hash, Model: spec.Model, Budget: l.tokens}, err
+	return answer.New(judge.New(by.Protocol(), fake.Func("fake:reader", exampleReader)), match.New()), nil
+}
+
+// reader describes the reader of a lane and what it shows for the items, nil without one.
+func (l *exampleLane) reader(j deem.Judge, items []deem.Item, arm string) (*report.Reader, error) {
+	if l.tokens == 0 {
+		return nil, nil
+	}
+	meter, err := reports.NewReaderMeter(judge.SpecOf(j))
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		meter.Add(it)
+	}
+	by := meter.Reader()
+	by.Arm = arm
+	return by, nil
 }
 
 // write writes the run files of a lane.
 func (l *exampleLane) write(ctx context.Context, dir string) error {
-	j, by, err := l.judge()
+	j, err := l.judge()
 	if err != nil {
 		return err
 	}
 	for n, s := range l.runs {
-		src, err := l.source(ctx, j, by, s, n)
+		src, err := l.source(ctx, j, s, n)
 		if err != nil {
 			return err
 		}
@@ -319,7 +333,7 @@ func (l *exampleLane) write(ctx context.Context, dir string) error {
 }
 
 // source judges the items of a system.
-func (l *exampleLane) source(ctx context.Context, j deem.Judge, by *report.Reader, s exampleSystem, n int) (bundle.Source, error) {
+func (l *exampleLane) source(ctx context.Context, j deem.Judge, s exampleSystem, n int) (bundle.Source, error) {
 	items := l.items(s)
 	var recs []deem.Record
 	for rec, err := range deem.Run(ctx, sequence(items), j, deem.Options{Concurrency: 1}) {
@@ -335,12 +349,11 @@ func (l *exampleLane) source(ctx context.Context, j deem.Judge, by *report.Reade
 		recs = append(recs, rec)
 	}
 	slices.SortFunc(recs, func(x, y deem.Record) int { return cmp.Compare(x.Position, y.Position) })
-	set := reports.Settings{System: s.name, Concurrency: 1}
-	if by != nil {
-		set.Reader = new(*by)
-		set.Reader.Arm = s.arm
+	by, err := l.reader(j, items, s.arm)
+	if err != nil {
+		return bundle.Source{}, err
 	}
-	settings, err := json.Marshal(set)
+	settings, err := json.Marshal(reports.Settings{System: s.name, Concurrency: 1, Reader: by})
 	if err != nil {
 		return bundle.Source{}, err
 	}

@@ -1,4 +1,4 @@
-package board_test
+package cli_test
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 	"deem/internal/cli"
 )
 
-// example is the board that deem init board writes, made once.
-var example = sync.OnceValues(func() (map[string][]byte, error) {
+// exampleBoard is the board that deem init board writes, made once.
+var exampleBoard = sync.OnceValues(func() (map[string][]byte, error) {
 	dir, err := os.MkdirTemp("", "board")
 	if err != nil {
 		return nil, err
@@ -30,12 +30,12 @@ var example = sync.OnceValues(func() (map[string][]byte, error) {
 	if code := cli.Main([]string{"init", "board", to}, strings.NewReader(""), &out, &out); code != 0 {
 		return nil, fmt.Errorf("deem init board: exit code %d: %s", code, out.String())
 	}
-	return files(to)
+	return boardFiles(to)
 })
 
-// small is the example with four of its runs.
-var small = sync.OnceValues(func() (map[string][]byte, error) {
-	list, err := example()
+// smallBoard is the example with four of its runs.
+var smallBoard = sync.OnceValues(func() (map[string][]byte, error) {
+	list, err := exampleBoard()
 	if err != nil {
 		return nil, err
 	}
@@ -54,14 +54,14 @@ var small = sync.OnceValues(func() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := b.Append(context.Background(), exampleKey, nil, ""); err != nil {
+	if _, err := b.Append(context.Background(), boardExampleKey, nil, ""); err != nil {
 		return nil, err
 	}
-	return files(dir)
+	return boardFiles(dir)
 })
 
-// files reads a folder.
-func files(dir string) (map[string][]byte, error) {
+// boardFiles reads a folder.
+func boardFiles(dir string) (map[string][]byte, error) {
 	list := map[string][]byte{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -78,7 +78,7 @@ func files(dir string) (map[string][]byte, error) {
 }
 
 // copied writes a board into a folder of the test.
-func copied(t *testing.T, made func() (map[string][]byte, error)) string {
+func boardCopied(t *testing.T, made func() (map[string][]byte, error)) string {
 	t.Helper()
 	list, err := made()
 	if err != nil {
@@ -86,12 +86,12 @@ func copied(t *testing.T, made func() (map[string][]byte, error)) string {
 	}
 	dir := filepath.Join(t.TempDir(), "board")
 	for name, text := range list {
-		write(t, filepath.Join(dir, name), text)
+		boardWrite(t, filepath.Join(dir, name), text)
 	}
 	return dir
 }
 
-func write(t *testing.T, path string, text []byte) {
+func boardWrite(t *testing.T, path string, text []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func write(t *testing.T, path string, text []byte) {
 	}
 }
 
-func read(t *testing.T, path string) []byte {
+func boardRead(t *testing.T, path string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -111,16 +111,16 @@ func read(t *testing.T, path string) []byte {
 }
 
 // edit replaces text in a file that has it.
-func edit(t *testing.T, path, old, now string) {
+func boardEdit(t *testing.T, path, old, now string) {
 	t.Helper()
-	text := string(read(t, path))
+	text := string(boardRead(t, path))
 	if !strings.Contains(text, old) {
 		t.Fatalf("%s does not have %q", path, old)
 	}
-	write(t, path, []byte(strings.Replace(text, old, now, 1)))
+	boardWrite(t, path, []byte(strings.Replace(text, old, now, 1)))
 }
 
-func check(t *testing.T, dir string, o board.Options) *board.Checked {
+func boardChecked(t *testing.T, dir string, o board.Options) *board.Checked {
 	t.Helper()
 	b, err := board.Open(dir)
 	if err != nil {
@@ -133,10 +133,10 @@ func check(t *testing.T, dir string, o board.Options) *board.Checked {
 	return c
 }
 
-// exampleKey is the key of the example, which is public.
-var exampleKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{42}, ed25519.SeedSize))
+// boardExampleKey is the key of the exampleBoard, which is public.
+var boardExampleKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{42}, ed25519.SeedSize))
 
-func appendLog(t *testing.T, dir string, key ed25519.PrivateKey, withdraw []string, reason string) error {
+func boardAppend(t *testing.T, dir string, key ed25519.PrivateKey, withdraw []string, reason string) error {
 	t.Helper()
 	b, err := board.Open(dir)
 	if err != nil {
@@ -146,22 +146,22 @@ func appendLog(t *testing.T, dir string, key ed25519.PrivateKey, withdraw []stri
 	return err
 }
 
-func TestExample(t *testing.T) {
+func TestBoardExample(t *testing.T) {
 	t.Parallel()
-	c := check(t, copied(t, example), board.Options{})
+	c := boardChecked(t, boardCopied(t, exampleBoard), board.Options{})
 	if !c.OK() || c.Files != 23 || c.Entries != 24 || len(c.Pending) > 0 {
-		t.Errorf("findings %v, %d files, %d entries, pending %v", c.Findings, c.Files, c.Entries, c.Pending)
+		t.Errorf("findings %v, %d boardFiles, %d entries, pending %v", c.Findings, c.Files, c.Entries, c.Pending)
 	}
 }
 
 // vector returns a file of testdata/spec.
-func vector(t *testing.T, name string) []byte {
+func specVector(t *testing.T, name string) []byte {
 	t.Helper()
-	return read(t, filepath.Join("..", "testdata", "spec", name+".deem"))
+	return boardRead(t, filepath.Join("..", "..", "testdata", "spec", name+".deem"))
 }
 
-// TestTampered does what somebody may do to a board, and wants it to be named.
-func TestTampered(t *testing.T) {
+// TestBoardTampered does what somebody may do to a board, and wants it to be named.
+func TestBoardTampered(t *testing.T) {
 	t.Parallel()
 	const amber, heath, entries, checkpoint = "runs/own-amber.deem", "runs/own-heath.deem", "log/entries.jsonl", "log/checkpoint"
 	other := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, ed25519.SeedSize))
@@ -173,61 +173,69 @@ func TestTampered(t *testing.T) {
 		says   string
 	}{
 		{"a byte of a run file", func(t *testing.T, dir string) {
-			text := read(t, filepath.Join(dir, amber))
+			text := boardRead(t, filepath.Join(dir, amber))
 			text[len(text)/2] ^= 1
-			write(t, filepath.Join(dir, amber), text)
+			boardWrite(t, filepath.Join(dir, amber), text)
 		}, board.KindFile, amber, ""},
-		{"a verdict, with a new chain", func(t *testing.T, dir string) { write(t, filepath.Join(dir, amber), vector(t, "verdict-rule")) }, board.KindFile, amber, "verdict"},
-		{"a reply, with a new chain", func(t *testing.T, dir string) { write(t, filepath.Join(dir, amber), vector(t, "verdict-reply")) }, board.KindFile, amber, "verdict"},
-		{"a prompt, with a new chain", func(t *testing.T, dir string) { write(t, filepath.Join(dir, amber), vector(t, "prompt-hash")) }, board.KindFile, amber, "prompt"},
-		{"an item", func(t *testing.T, dir string) { write(t, filepath.Join(dir, amber), vector(t, "chain-item")) }, board.KindFile, amber, "item"},
-		{"the dataset", func(t *testing.T, dir string) { write(t, filepath.Join(dir, amber), vector(t, "item-dataset")) }, board.KindFile, amber, "item"},
-		{"a number of a report", func(t *testing.T, dir string) { write(t, filepath.Join(dir, amber), vector(t, "numbers-mean")) }, board.KindFile, amber, "numbers"},
-		{"other questions", func(t *testing.T, dir string) { write(t, filepath.Join(dir, amber), vector(t, "valid-rule")) }, board.KindLane, amber, "no lane has questions"},
+		{"a verdict, with a new chain", func(t *testing.T, dir string) {
+			boardWrite(t, filepath.Join(dir, amber), specVector(t, "verdict-rule"))
+		}, board.KindFile, amber, "verdict"},
+		{"a reply, with a new chain", func(t *testing.T, dir string) {
+			boardWrite(t, filepath.Join(dir, amber), specVector(t, "verdict-reply"))
+		}, board.KindFile, amber, "verdict"},
+		{"a prompt, with a new chain", func(t *testing.T, dir string) { boardWrite(t, filepath.Join(dir, amber), specVector(t, "prompt-hash")) }, board.KindFile, amber, "prompt"},
+		{"an item", func(t *testing.T, dir string) { boardWrite(t, filepath.Join(dir, amber), specVector(t, "chain-item")) }, board.KindFile, amber, "item"},
+		{"the dataset", func(t *testing.T, dir string) {
+			boardWrite(t, filepath.Join(dir, amber), specVector(t, "item-dataset"))
+		}, board.KindFile, amber, "item"},
+		{"a number of a report", func(t *testing.T, dir string) {
+			boardWrite(t, filepath.Join(dir, amber), specVector(t, "numbers-mean"))
+		}, board.KindFile, amber, "numbers"},
+		{"other questions", func(t *testing.T, dir string) { boardWrite(t, filepath.Join(dir, amber), specVector(t, "valid-rule")) }, board.KindLane, amber, "no lane has questions"},
 		{"one run file in place of another", func(t *testing.T, dir string) {
-			write(t, filepath.Join(dir, amber), read(t, filepath.Join(dir, heath)))
+			boardWrite(t, filepath.Join(dir, amber), boardRead(t, filepath.Join(dir, heath)))
 		}, board.KindLog, amber, "changed since"},
 		{"a run submitted twice", func(t *testing.T, dir string) {
-			write(t, filepath.Join(dir, "runs/z.deem"), read(t, filepath.Join(dir, amber)))
+			boardWrite(t, filepath.Join(dir, "runs/z.deem"), boardRead(t, filepath.Join(dir, amber)))
 		}, board.KindDuplicate, "runs/z.deem", "same records as " + amber},
-		{"a run file removed", func(t *testing.T, dir string) { remove(t, filepath.Join(dir, amber)) }, board.KindLog, amber, "it is missing"},
+		{"a run file removed", func(t *testing.T, dir string) { boardRemove(t, filepath.Join(dir, amber)) }, board.KindLog, amber, "it is missing"},
 		{"an entry removed", func(t *testing.T, dir string) {
-			lines := bytes.SplitAfter(read(t, filepath.Join(dir, entries)), []byte("\n"))
-			write(t, filepath.Join(dir, entries), bytes.Join(slices.Delete(lines, 3, 4), nil))
+			lines := bytes.SplitAfter(boardRead(t, filepath.Join(dir, entries)), []byte("\n"))
+			boardWrite(t, filepath.Join(dir, entries), bytes.Join(slices.Delete(lines, 3, 4), nil))
 		}, board.KindCheckpoint, checkpoint, "entries were removed"},
 		{"entries reordered", func(t *testing.T, dir string) {
-			lines := bytes.SplitAfter(read(t, filepath.Join(dir, entries)), []byte("\n"))
+			lines := bytes.SplitAfter(boardRead(t, filepath.Join(dir, entries)), []byte("\n"))
 			lines[3], lines[4] = lines[4], lines[3]
-			write(t, filepath.Join(dir, entries), bytes.Join(lines, nil))
+			boardWrite(t, filepath.Join(dir, entries), bytes.Join(lines, nil))
 		}, board.KindCheckpoint, checkpoint, "reordered"},
 		{"an entry added by hand", func(t *testing.T, dir string) {
-			write(t, filepath.Join(dir, entries), append(read(t, filepath.Join(dir, entries)), []byte(`{"action":"withdraw","file":"runs/own-heath.deem"}`+"\n")...))
+			boardWrite(t, filepath.Join(dir, entries), append(boardRead(t, filepath.Join(dir, entries)), []byte(`{"action":"withdraw","file":"runs/own-heath.deem"}`+"\n")...))
 		}, board.KindCheckpoint, checkpoint, "not signed"},
-		{"an entry in another form", func(t *testing.T, dir string) { edit(t, filepath.Join(dir, entries), `"action":`, `"action": `) }, board.KindLog, entries, "not an entry"},
-		{"the size in the checkpoint", func(t *testing.T, dir string) { edit(t, filepath.Join(dir, checkpoint), "\n5\n", "\n4\n") }, board.KindCheckpoint, checkpoint, "not signed"},
+		{"an entry in another form", func(t *testing.T, dir string) { boardEdit(t, filepath.Join(dir, entries), `"action":`, `"action": `) }, board.KindLog, entries, "not an entry"},
+		{"the size in the checkpoint", func(t *testing.T, dir string) { boardEdit(t, filepath.Join(dir, checkpoint), "\n5\n", "\n4\n") }, board.KindCheckpoint, checkpoint, "not signed"},
 		{"a checkpoint by another key", func(t *testing.T, dir string) {
 			key, err := board.VerifierKey("example.org/board", other.Public().(ed25519.PublicKey))
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := string(read(t, filepath.Join(dir, "board.yaml")))
+			text := string(boardRead(t, filepath.Join(dir, "board.yaml")))
 			at := strings.Index(text, "\nkey: ")
 			end := at + 1 + strings.Index(text[at+1:], "\n")
-			write(t, filepath.Join(dir, "board.yaml"), []byte(text[:at]+"\nkey: "+key+text[end:]))
+			boardWrite(t, filepath.Join(dir, "board.yaml"), []byte(text[:at]+"\nkey: "+key+text[end:]))
 		}, board.KindCheckpoint, checkpoint, "not signed with the key"},
-		{"the checkpoint removed", func(t *testing.T, dir string) { remove(t, filepath.Join(dir, checkpoint)) }, board.KindCheckpoint, checkpoint, "missing"},
+		{"the checkpoint removed", func(t *testing.T, dir string) { boardRemove(t, filepath.Join(dir, checkpoint)) }, board.KindCheckpoint, checkpoint, "missing"},
 		{"a floor that becomes a row", func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, "board.yaml"), "floors: [arm none]", "floors: []")
+			boardEdit(t, filepath.Join(dir, "board.yaml"), "floors: [arm none]", "floors: []")
 		}, board.KindRules, "board.yaml", "lanes, floors or rules were changed"},
 		{"the budget of a lane", func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, "board.yaml"), "budget: 2000", "budget: 4000")
+			boardEdit(t, filepath.Join(dir, "board.yaml"), "budget: 2000", "budget: 4000")
 		}, board.KindLane, "runs/read2000-amber.deem", "budget 2000"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dir := copied(t, small)
+			dir := boardCopied(t, smallBoard)
 			tt.tamper(t, dir)
-			c := check(t, dir, board.Options{})
+			c := boardChecked(t, dir, board.Options{})
 			if !slices.ContainsFunc(c.Findings, func(f board.Finding) bool {
 				return f.Kind == tt.kind && f.File == tt.file && strings.Contains(f.Message, tt.says)
 			}) {
@@ -237,82 +245,82 @@ func TestTampered(t *testing.T) {
 	}
 }
 
-func remove(t *testing.T, path string) {
+func boardRemove(t *testing.T, path string) {
 	t.Helper()
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// A log that was made anew from the files, and signed with the right key, is not the one whose
+// A log that was made anew from the boardFiles, and signed with the right key, is not the one whose
 // checkpoint somebody kept.
-func TestRewrittenLog(t *testing.T) {
+func TestBoardRewrittenLog(t *testing.T) {
 	t.Parallel()
-	dir := copied(t, small)
-	kept := read(t, filepath.Join(dir, "log/checkpoint"))
-	if c := check(t, dir, board.Options{Since: kept}); !c.OK() {
+	dir := boardCopied(t, smallBoard)
+	kept := boardRead(t, filepath.Join(dir, "log/checkpoint"))
+	if c := boardChecked(t, dir, board.Options{Since: kept}); !c.OK() {
 		t.Fatalf("findings before: %v", c.Findings)
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "log")); err != nil {
 		t.Fatal(err)
 	}
-	remove(t, filepath.Join(dir, "runs/own-amber.deem"))
-	if err := appendLog(t, dir, exampleKey, nil, ""); err != nil {
+	boardRemove(t, filepath.Join(dir, "runs/own-amber.deem"))
+	if err := boardAppend(t, dir, boardExampleKey, nil, ""); err != nil {
 		t.Fatal(err)
 	}
-	if c := check(t, dir, board.Options{}); !c.OK() {
+	if c := boardChecked(t, dir, board.Options{}); !c.OK() {
 		t.Errorf("the new log by itself: %v", c.Findings)
 	}
-	c := check(t, dir, board.Options{Since: kept})
+	c := boardChecked(t, dir, board.Options{Since: kept})
 	if c.OK() || !strings.Contains(c.Findings[0].Message, "entries were removed") {
 		t.Errorf("findings %v, want that entries were removed", c.Findings)
 	}
 }
 
 // Withdrawals and corrections are new entries, and need a reason.
-func TestWithdraw(t *testing.T) {
+func TestBoardWithdraw(t *testing.T) {
 	t.Parallel()
-	dir := copied(t, small)
-	kept := read(t, filepath.Join(dir, "log/checkpoint"))
+	dir := boardCopied(t, smallBoard)
+	kept := boardRead(t, filepath.Join(dir, "log/checkpoint"))
 	const amber = "runs/own-amber.deem"
-	remove(t, filepath.Join(dir, amber))
-	if err := appendLog(t, dir, exampleKey, nil, ""); err == nil || !strings.Contains(err.Error(), "is missing") {
+	boardRemove(t, filepath.Join(dir, amber))
+	if err := boardAppend(t, dir, boardExampleKey, nil, ""); err == nil || !strings.Contains(err.Error(), "is missing") {
 		t.Errorf("a file that vanished: %v", err)
 	}
-	if err := appendLog(t, dir, exampleKey, []string{amber}, ""); err == nil || !strings.Contains(err.Error(), "reason") {
+	if err := boardAppend(t, dir, boardExampleKey, []string{amber}, ""); err == nil || !strings.Contains(err.Error(), "reason") {
 		t.Errorf("a withdrawal without a reason: %v", err)
 	}
-	if err := appendLog(t, dir, exampleKey, []string{amber}, "the contexts were wrong"); err != nil {
+	if err := boardAppend(t, dir, boardExampleKey, []string{amber}, "the contexts were wrong"); err != nil {
 		t.Fatal(err)
 	}
-	c := check(t, dir, board.Options{Since: kept})
+	c := boardChecked(t, dir, board.Options{Since: kept})
 	if !c.OK() || c.Entries != 6 {
 		t.Errorf("findings %v, %d entries", c.Findings, c.Entries)
 	}
-	if err := appendLog(t, dir, ed25519.NewKeyFromSeed(make([]byte, 32)), nil, ""); err != nil {
+	if err := boardAppend(t, dir, ed25519.NewKeyFromSeed(make([]byte, 32)), nil, ""); err != nil {
 		t.Errorf("nothing to add: %v", err)
 	}
 }
 
 // Two builds in other folders and time zones give the same bytes, and a changed page is named.
-func TestBuild(t *testing.T) {
+func TestBoardBuild(t *testing.T) {
 	was := time.Local
 	defer func() { time.Local = was }()
 	var sites []string
 	for _, zone := range []int{0, 9} {
 		time.Local = time.FixedZone("zone", zone*3600)
-		dir := copied(t, small)
+		dir := boardCopied(t, smallBoard)
 		site := filepath.Join(t.TempDir(), fmt.Sprintf("site %d", zone))
-		if _, err := check(t, dir, board.Options{}).Build(t.Context(), site, ""); err != nil {
+		if _, err := boardChecked(t, dir, board.Options{}).Build(t.Context(), site, ""); err != nil {
 			t.Fatal(err)
 		}
 		sites = append(sites, site)
 	}
-	first, err := files(sites[0])
+	first, err := boardFiles(sites[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := files(sites[1])
+	second, err := boardFiles(sites[1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,13 +332,13 @@ func TestBuild(t *testing.T) {
 			t.Errorf("%s differs", name)
 		}
 	}
-	c := check(t, copied(t, small), board.Options{})
+	c := boardChecked(t, boardCopied(t, smallBoard), board.Options{})
 	if err := c.CompareSite(t.Context(), sites[1]); err != nil || !c.OK() {
 		t.Errorf("the pages themselves: %v, %v", err, c.Findings)
 	}
-	edit(t, filepath.Join(sites[1], "index.html"), "93.3%", "98.3%")
-	write(t, filepath.Join(sites[1], "more.html"), []byte("hello"))
-	remove(t, filepath.Join(sites[1], "rows/own-amber/items-2.html"))
+	boardEdit(t, filepath.Join(sites[1], "index.html"), "93.3%", "98.3%")
+	boardWrite(t, filepath.Join(sites[1], "more.html"), []byte("hello"))
+	boardRemove(t, filepath.Join(sites[1], "rows/own-amber/items-2.html"))
 	if err := c.CompareSite(t.Context(), sites[1]); err != nil {
 		t.Fatal(err)
 	}
@@ -345,10 +353,10 @@ func TestBuild(t *testing.T) {
 }
 
 // The page has what a reader needs to judge the numbers.
-func TestPage(t *testing.T) {
+func TestBoardPage(t *testing.T) {
 	t.Parallel()
 	site := filepath.Join(t.TempDir(), "site")
-	if _, err := check(t, copied(t, example), board.Options{}).Build(t.Context(), site, ""); err != nil {
+	if _, err := boardChecked(t, boardCopied(t, exampleBoard), board.Options{}).Build(t.Context(), site, ""); err != nil {
 		t.Fatal(err)
 	}
 	for file, wants := range map[string][]string{
@@ -357,7 +365,7 @@ func TestPage(t *testing.T) {
 		"rows/read2000-amber/index.html":   {"answered"},
 		"rows/read2000-amber/items-1.html": {"Ada: city = ", "This verdict is wrong", "issues/new?body=Item", "reader deem"},
 	} {
-		text := string(read(t, filepath.Join(site, filepath.FromSlash(file))))
+		text := string(boardRead(t, filepath.Join(site, filepath.FromSlash(file))))
 		for _, want := range wants {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not have %q", file, want)
