@@ -63,6 +63,12 @@ build: ## build bin/deem, one static binary
 	GOGC=400 CGO_ENABLED=0 $(GO) build -trimpath -gcflags=all=-dwarf=false -ldflags '-s -w $(STAMP)' -o $(BIN) ./cmd/deem
 
 # In CI a skipped test is a failure unless .ci/skips.txt lists it or ../shared is missing.
+.PHONY: verifier
+verifier: ## build the verifier of "deem board build --verifier bin/verifier" for WebAssembly
+	mkdir -p bin/verifier
+	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags '-s -w' -o bin/verifier/verifier.wasm ./cmd/verifier
+	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/verifier/
+
 .PHONY: test
 test: $(TOOLS)/gotestsum ## run every test, and install what that needs
 	scripts/need.sh cc clients postgres chromium python npm packagers

@@ -100,6 +100,7 @@ var arrows = []arrow{
 	{"internal/server/web", []string{".", "stat", "judge", "judge/*", "internal/probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/doc", "internal/evidence", "internal/export", "internal/labels", "internal/manual", "internal/queue", "internal/reports", "internal/reports/*", "internal/server", "internal/store", "internal/usage"}, "the pages show every report; they do not judge and do not use the API's handlers"},
 	{"board", []string{".", "judge", "internal/reader", "stat", "report", "bundle", "internal/benchmark", "internal/catalog", "internal/doc", "internal/labels", "internal/reports", "internal/reports/compare", "internal/store"}, "a board verifies run files and compares them without a store; it opens no network and calls no model"},
 	{"internal/cli", []string{"**"}, "the commands tie everything together"},
+	{"cmd/verifier", []string{"board", "benchmark"}, "the verifier for browsers is one function of a board, with the judges of benchmarks"},
 	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
 	{"examples/*", []string{"public"}, "an example shows what a user can do, and a user cannot import internal packages"},
 }

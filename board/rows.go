@@ -15,11 +15,11 @@ import (
 	"deem/bundle"
 	"deem/internal/benchmark"
 	"deem/internal/labels"
+	"deem/internal/reader"
 	"deem/internal/reports"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/judge"
-	"deem/reader"
 	"deem/report"
 )
 

@@ -180,7 +180,7 @@ func (a *app) boardLog() *cobra.Command {
 		Example:     "  deem board log --key board.key\n  deem board log --key board.key --withdraw runs/x.deem --reason 'wrong contexts'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if key == "" {
-				return usage.Mark(deem.WithHint(errors.New("no key to sign the log with"), "deem keygen board, then deem board log --key board.key"))
+				return usage.Mark(deem.WithHint(errors.New("no key to sign the log with"), "deem export keygen board, then deem board log --key board.key"))
 			}
 			text, err := os.ReadFile(key)
 			if err != nil {
@@ -208,7 +208,7 @@ func (a *app) boardLog() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&key, "key", "", "sign with the private key in this `file`, made by deem keygen")
+	cmd.Flags().StringVar(&key, "key", "", "sign with the private key in this `file`, made by deem export keygen")
 	cmd.Flags().StringArrayVar(&withdraw, "withdraw", nil, "this run `file`, which was removed from the folder, leaves the board; repeatable")
 	cmd.Flags().StringVar(&reason, "reason", "", "the `reason` of a correction or withdrawal")
 	return cmd
@@ -250,7 +250,7 @@ func (a *app) boardKey() *cobra.Command {
 	var origin string
 	cmd := &cobra.Command{
 		Use: "key FILE --origin NAME", Short: "print a public key as board.yaml has it",
-		Long:        "Print the public key of \"deem keygen\" in the form that key in board.yaml has. The origin names\nthe log, for example example.org/board.\n\nEXIT STATUS\n  0 done   1 error   2 wrong usage",
+		Long:        "Print the public key of \"deem export keygen\" in the form that key in board.yaml has. The origin names\nthe log, for example example.org/board.\n\nEXIT STATUS\n  0 done   1 error   2 wrong usage",
 		Annotations: map[string]string{noConfig: "yes"}, Example: "  deem board key board.pub --origin example.org/board",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || origin == "" {

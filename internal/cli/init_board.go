@@ -25,13 +25,13 @@ import (
 	"deem/board"
 	"deem/bundle"
 	"deem/internal/catalog"
+	"deem/internal/reader"
 	"deem/internal/reports"
 	"deem/internal/usage"
 	"deem/judge"
 	"deem/judge/answer"
 	"deem/judge/match"
 	"deem/model/fake"
-	"deem/reader"
 	"deem/report"
 )
 

@@ -1,0 +1,13 @@
+//go:build !js
+
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	fmt.Fprintln(os.Stderr, "verifier: this program is for browsers: make verifier builds it for WebAssembly")
+	os.Exit(2)
+}
