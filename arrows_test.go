@@ -134,7 +134,7 @@ var libraries = []library{
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle", "internal/ci"}, "formats end at the border: where rows become items, and where a run becomes a file"},
 	{"gonum.org/v1/gonum", []string{"stat", "internal/agreement", "judge/cascade"}, "a distribution is statistics"},
-	{"golang.org/x/text", []string{"internal/benchmark/forgeteval", "internal/minilm", "internal/evidence", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
+	{"golang.org/x/text", []string{"internal/benchmark/forgeteval", "internal/minilm", "internal/evidence", "internal/store"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
 	{"github.com/neurosnap/sentences", []string{"internal/text/metric"}, "only its trained parameters are used, where sentences are cut as NLTK cuts them"},
 	{"github.com/mattn/go-runewidth", []string{"report", "internal/doc", "internal/cli"}, "how wide a character is matters only where columns are drawn"},
 	{"golang.org/x/sys", []string{"internal/flock", "internal/store/*", "internal/cli", "internal/test/faultserver"}, "locks, terminals and exact timers are the system's; everything else is portable"},

@@ -277,7 +277,7 @@ func TestActionJudges(t *testing.T) {
 		},
 		{"one argument on a line", map[string]string{"args": "--trials=1\n"}, map[string]string{"exit-code": "0"}},
 		{"a gate that fails", map[string]string{"run-gates": "overall.lo >= 99%"}, map[string]string{"exit-code": "4", "score": "0.6991666666666667"}},
-		{"too many unjudged", map[string]string{"judge": "universal", "model": "fake:gibberish"}, map[string]string{"exit-code": "3", "score": "", "unjudged": "120"}},
+		{"too many unjudged", map[string]string{"judge": "universal", "model": "fake:labels=CORRECT|INCORRECT|mumble"}, map[string]string{"exit-code": "3", "score": ""}},
 		{"a baseline", map[string]string{"baseline": "baseline.json", "gates": "overall.hi >= 0pp"}, map[string]string{"exit-code": "0"}},
 		{"a baseline that is better", map[string]string{"baseline": "baseline.json", "gates": "overall >= 50pp"}, map[string]string{"exit-code": "4"}},
 	} {
