@@ -36,12 +36,6 @@ const (
 	placeMessages   = "messages" // the JSON of a conversation as a whole
 )
 
-// IsField reports whether the text of a place belongs to the fields or the conversation of
-// an item, which are not searched.
-func IsField(place string) bool {
-	return place == placeMessages || strings.HasPrefix(place, placeFields+"/")
-}
-
 // takeLong returns a copy of an item without its long texts, and these texts sorted by
 // place.
 func takeLong(it deem.Item) (deem.Item, []LongText) {

@@ -219,13 +219,3 @@ func TestPutBackNowhere(t *testing.T) {
 		}
 	}
 }
-
-func TestIsField(t *testing.T) {
-	for place, want := range map[string]bool{
-		"fields/a": true, "fields/": true, "question": false, "fields": false, "references/0": false,
-	} {
-		if got := store.IsField(place); got != want {
-			t.Errorf("store.IsField(%q) = %v", place, got)
-		}
-	}
-}
