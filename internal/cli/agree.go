@@ -187,7 +187,7 @@ func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeO
 	case o.criteria && (o.plan > 0 || len(files) == 0 && t.other == nil):
 		return usage.Mark(deem.WithHint(errors.New("--criteria compares with a file of labels, or with another run"), "deem agree last labels.csv --criteria"))
 	case (o.bind || o.rebind) && len(files) != 1:
-		return usage.Errorf("--bind and --rebind want one file of labels")
+		return usage.Errorf("--bind and --rebind need exactly one file of labels")
 	case o.labels.Pass < 0 || o.labels.Pass > 1:
 		return usage.Errorf("--label-pass %v lies outside 0 to 1", o.labels.Pass)
 	}

@@ -178,9 +178,9 @@ func (o runOptions) checkReader() error {
 	case o.onlyAnswers && (len(o.judges) > 0 || o.repeat != 0):
 		return usage.Mark(deem.WithHint(errors.New("deem answer does not judge"), "deem run --contexts answers and judges"))
 	case o.onlyAnswers && (o.model.Name == "" || o.model.Name == offline):
-		return usage.Mark(deem.WithHint(errors.New("a reader asks a model, and none is named"), "add --model openai:gpt-4o-mini"))
+		return usage.Mark(deem.WithHint(errors.New("a reader needs a model, and none is given"), "add --model openai:gpt-4o-mini"))
 	case !o.onlyAnswers && o.readerModel == "":
-		return usage.Mark(deem.WithHint(errors.New("a reader asks a model, and none is named"), "add --reader-model openai:gpt-4o-mini, which may differ from the model of the judge"))
+		return usage.Mark(deem.WithHint(errors.New("a reader needs a model, and none is given"), "add --reader-model openai:gpt-4o-mini, which may differ from the model of the judge"))
 	case len(o.responses) > 0 || len(o.other) > 0:
 		return usage.Errorf("a reader answers the questions, so --responses and --other do not go with --contexts and --arm")
 	case o.benchmark != nil && len(o.data) == 0:

@@ -223,7 +223,7 @@ func (a *app) peopleOf(ctx context.Context, st store.Store, runs []reports.Compa
 	case saved != nil:
 		return nil, usage.Errorf("--labels: a saved report has no items that labels could be about; compare two runs")
 	case o.fromStore && len(o.labels) > 0:
-		return nil, usage.Errorf("--labels and --labels-from-store: which labels count?")
+		return nil, usage.Errorf("--labels and --labels-from-store exclude each other")
 	}
 	files := make([][]string, len(runs))
 	unnamed := 0

@@ -68,7 +68,7 @@ func (a *app) openQueue(ctx context.Context, o postgres.Options) (*postgres.Stor
 		return nil, nil, err
 	}
 	if !postgres.IsURL(a.db) {
-		return nil, nil, usage.Mark(deem.WithHint(errors.New("only a Postgres has a queue"), "name it: --db postgres://user@host:5432/database, or DEEM_DB"))
+		return nil, nil, usage.Mark(deem.WithHint(errors.New("the queue needs a Postgres database"), "name it: --db postgres://user@host:5432/database, or DEEM_DB"))
 	}
 	st, err := postgres.Open(ctx, a.db, o)
 	if err != nil {

@@ -22,8 +22,10 @@ var jqFiles = map[string]string{
 	"results.json": `[{"id": "q1", "question": "Where?", "answer": "Lisbon", "response": "Lisbon", "label": "correct"}]`,
 	"table.md":     "| system | overall (n=100) |\n|---|---|\n| ours | 88.0 |\n",
 	"ranked.jsonl": `{"id": "q1", "retrieved": ["d1", "d2"], "gold_ids": ["d1"]}` + "\n",
-	"search.jsonl": `{"id": "q1", "question": "Where?", "answer": "Porto", "contexts": ["Mara moved to Porto."]}` + "\n",
-	"sure.csv":     "item,label,confidence\n" + sureRows(),
+	"search.jsonl": `{"id": "q1", "question": "Where?", "reference": "Porto", "contexts": ["Mara moved to Porto."]}` + "\n" +
+		`{"id": "q2", "question": "When?", "reference": "2001", "contexts": ["It was in 2001."]}` + "\n",
+	"keyed.jsonl": `{"id": "q1", "question": "Where?", "references": ["Porto"]}` + "\n" + `{"id": "q2", "question": "When?", "references": ["2001"]}` + "\n",
+	"sure.csv":    "item,label,confidence\n" + sureRows(),
 }
 
 func sureRows() string {
@@ -48,7 +50,7 @@ var jqLines = []string{
 	"plan lock --data items.jsonl -o N.lock", "compare last~1 last --anyway", "label import labels.csv", "label list", "agree last",
 	"agree last~1 last", "compare bridge last~1 last", "probe --data items.jsonl --judge exact --kinds number", "rejudge results.json --judge match",
 	"claims table.md", "retrieval --data ranked.jsonl", "answer --contexts search.jsonl --model fake:say=Porto", "doctor", "version", "docs", "explain", "explain D001",
-	"floor --contexts search.jsonl --reader-model fake:say=Porto --judge match",
+	"floor --contexts search.jsonl --data keyed.jsonl --reader-model fake:say=Porto --judge match",
 	"runs tag last mine", "runs rename last mine", "runs copy --to copy.db", "queue settle last", "export -o N.deem", "export --format csv -o N.csv",
 	"verify run.deem", "export keygen N", "init --judge N.yaml", "serve --new-token N.token",
 }

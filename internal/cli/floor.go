@@ -66,7 +66,7 @@ func (o runOptions) checkFloor() error {
 	case len(o.judges) > 1:
 		return usage.Errorf("deem floor takes one judge, and %d are named", len(o.judges))
 	case o.readerModel == "":
-		return usage.Mark(deem.WithHint(errors.New("a reader asks a model, and none is named"), "add --reader-model openai:gpt-4o-mini, which may differ from the model of the judge"))
+		return usage.Mark(deem.WithHint(errors.New("a reader needs a model, and none is given"), "add --reader-model openai:gpt-4o-mini, which may differ from the model of the judge"))
 	}
 	return nil
 }

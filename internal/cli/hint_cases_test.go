@@ -139,6 +139,8 @@ var hintCases = []hintCase{
 	{when: "deem run --data a.jsonl\ndeem runs copy", follow: "--to postgres://user@host/database\n--to => --to copy.db", past: true},
 	{when: "deem run --data a.jsonl --other b.jsonl --model fake:say=A", follow: "--judge pairwise"},
 	{when: "deem explain D999", follow: "deem explain"},
+	{when: "deem run --data a.jsonl\ndeem verify a.jsonl", follow: "deem export -o run.deem"},
+	{when: "deem run --data a.jsonl\ndeem report b.jsonl", follow: "deem run --data b.jsonl"},
 	{when: "deem run --data a.jsonl\ndeem queue cancel", follow: "deem queue", past: true},
 	{when: "deem rejudge", follow: "deem rejudge results.json"},
 	{when: "deem rejudge unjudged.json --base-url $SERVER", follow: "--judge match\n--judge grade --model openai:gpt-4o-mini\n--map label=COLUMN => --map label=marked"},

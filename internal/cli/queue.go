@@ -141,7 +141,7 @@ func (a *app) queueStatus(ctx context.Context, args []string) error {
 	defer func() { _ = st.Close() }()
 	pg, ok := st.(*postgres.Store)
 	if !ok {
-		return usage.Mark(deem.WithHint(errors.New("only a Postgres has a queue"), "name it: --db postgres://user@host:5432/database, or DEEM_DB"))
+		return usage.Mark(deem.WithHint(errors.New("the queue needs a Postgres database"), "name it: --db postgres://user@host:5432/database, or DEEM_DB"))
 	}
 	c, err := queue.Look(ctx, pg)
 	if err != nil {

@@ -387,7 +387,7 @@ func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejud
 		}
 		b, ok := benchmark.All().Named(systems[0].set.Benchmark)
 		if !ok || b.Name == "locomo" {
-			return nil, usage.Mark(deem.WithHint(errors.New("--model says whom to ask, and no --judge says what"), "add --judge grade"))
+			return nil, usage.Mark(deem.WithHint(errors.New("--model needs a judge that asks it, and no --judge is given"), "add --judge grade"))
 		}
 		r.judges = []string{b.Judges[0]}
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/catalog"
+	"deem/internal/doc"
 	"deem/internal/reports"
 	"deem/internal/reports/agree"
 	"deem/internal/store"
@@ -137,6 +139,9 @@ func atMost(n int) cobra.PositionalArgs {
 // findRun returns the run that ref means. A missing run is a usage error.
 func findRun(ctx context.Context, st store.Store, ref string) (store.Run, error) {
 	run, err := store.Find(ctx, st, ref)
+	if errors.Is(err, store.ErrNotFound) && catalog.FileExists(ref) {
+		return run, usage.Mark(deem.WithHint(fmt.Errorf("%s is a file and not a run", ref), "judge it first: deem run --data %s; then its run is last", ref))
+	}
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrAmbiguous) {
 		return run, usage.Mark(err)
 	}
@@ -244,6 +249,9 @@ func (a *app) print(ctx context.Context, st store.Store, all []finished, agreeme
 	for i, f := range all {
 		if i > 0 {
 			a.line()
+		}
+		if a.quiet && len(all) > 1 {
+			fmt.Fprintln(a.out, words.Printable(doc.Join(", ", f.Report.Head.Judge, f.Report.Head.Model)))
 		}
 		d := f.Report.Document()
 		if len(all) == 1 && !a.verbose {

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -300,6 +302,9 @@ func (o runOptions) check() error {
 // open opens everything a run needs except the store: its judges, their models and the
 // items. All input is checked before anything is written or paid for.
 func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Choice, items, error) {
+	if len(a.fromFile) > 0 {
+		a.say("settings of %s: %s", cmp.Or(a.config, "deem.yaml"), strings.Join(slices.Sorted(maps.Keys(a.fromFile)), ", "))
+	}
 	o.setArm()
 	if strings.HasPrefix(o.model.Name, vendors.Subscription+":") && !o.given("concurrency") {
 		o.Concurrency = 1 // A subscription is for one user: -j asks for more.
@@ -397,7 +402,7 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 		switch {
 		case err != nil:
 		case o.repeat == 1 || o.repeat < 0:
-			err = usage.Errorf("--repeat is %d; asking once is what is done without it", o.repeat)
+			err = usage.Errorf("--repeat is %d, and must be at least 2", o.repeat)
 		case o.repeat > 0:
 			c, err = catalog.Repeated(c, o.repeat, o.tie)
 		case o.tie != "":
@@ -496,7 +501,7 @@ func (a *app) withModels(choices []catalog.Choice, o runOptions) ([]catalog.Choi
 		judgings = append(judgings, c)
 	}
 	if o.batch.on && !asked {
-		return nil, usage.Errorf("%s is a rule and asks nobody; --batch says nothing to it", choices[0].Name())
+		return nil, usage.Errorf("%s is a rule and asks no model, so --batch has no use", choices[0].Name())
 	}
 	if named && !used {
 		if asked {
@@ -514,7 +519,7 @@ func (a *app) modelOf(l catalog.Leaf, o runOptions) (deem.Model, error) {
 		at = at.Elsewhere(own)
 	}
 	if at.Name == "" || at.Name == offline {
-		return nil, deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", l.Name()), "add --model openai:gpt-4o-mini, or judge offline with --judge match")
+		return nil, deem.WithHint(fmt.Errorf("judge %s needs a model, and none is given", l.Name()), "add --model openai:gpt-4o-mini, or judge offline with --judge match")
 	}
 	at.Programs, at.Parallel, at.Log = true, o.Concurrency, a.telemetry.Program
 	m, err := a.env.Open(at)

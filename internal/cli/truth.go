@@ -68,7 +68,7 @@ func (t *truths) openFiles(ctx context.Context) error {
 func (t *truths) open(ctx context.Context, st store.Store) error {
 	switch {
 	case t.other != nil && t.o.fromStore:
-		return usage.Errorf("--labels-from-store and a second run: who is right?")
+		return usage.Errorf("--labels-from-store and a second run exclude each other: both would be the truth")
 	case t.other != nil:
 		return nil
 	case len(t.o.labels.Names) > 0:

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +20,9 @@ import (
 	"deem/internal/usage"
 	"deem/internal/words"
 )
+
+// runFileBegins are the first bytes of a run file.
+const runFileBegins = "deem.bundle/"
 
 const verifyHelp = `Check a run file written by "deem export RUN -o run.deem", without a network, a database
 or the dataset. The checks: bytes and hash chain are intact; every prompt, rendered
@@ -159,7 +164,12 @@ func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey,
 			return checkedFile{}, usage.Mark(err)
 		}
 		defer func() { _ = f.Close() }()
-		from = f
+		begin := bufio.NewReader(f)
+		head, _ := begin.Peek(len(runFileBegins))
+		if filepath.Ext(name) != ".deem" && string(head) != runFileBegins {
+			return checkedFile{}, usage.Mark(deem.WithHint(fmt.Errorf("%s is not a run file (.deem)", name), "deem export -o run.deem writes one"))
+		}
+		from = begin
 	}
 	shown := 0
 	out, err := reports.Verify(ctx, from, reports.VerifyOptions{

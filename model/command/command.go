@@ -55,7 +55,7 @@ const protocol = 1
 const (
 	defaultProcesses = 8
 	defaultTimeout   = 2 * time.Minute
-	defaultStart     = 30 * time.Second
+	defaultStart     = 5 * time.Second
 	defaultMaxReply  = 1 << 20
 )
 
@@ -64,7 +64,7 @@ type Options struct {
 	Command   []string          // the program and its arguments
 	Processes int               // maximum number of processes; 0 means 8
 	Timeout   time.Duration     // of one request; 0 means 2 minutes
-	Start     time.Duration     // timeout of the hello; 0 means 30 seconds
+	Start     time.Duration     // timeout of the hello; 0 means 5 seconds
 	MaxReply  int               // maximum bytes of one line; 0 means 1 MiB
 	Log       func(line string) // called with each line of standard error; nil drops them
 

@@ -69,7 +69,7 @@ func start(ctx context.Context, o Options) (*process, error) {
 			return nil, ctx.Err()
 		}
 		return nil, deem.WithHint(fmt.Errorf("start %s: %w", strings.Join(o.Command, " "), err), "%s",
-			cmp.Or(deem.HintOf(err), "run the program by hand: it must write its hello line first"))
+			cmp.Or(deem.HintOf(err), "the program must write its hello line first; deem init judge --lang python writes one that does"))
 	}
 	return p, nil
 }
