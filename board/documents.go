@@ -13,7 +13,6 @@ import (
 	"deem/internal/doc"
 	"deem/internal/reports"
 	"deem/internal/words"
-	"deem/judge"
 )
 
 // index returns the first page: every lane, how to read it, and the log.
@@ -246,7 +245,6 @@ func (c *Checked) itemsOf(r *row, file []byte) ([]itemView, error) {
 		return nil, err
 	}
 	p, _ := reports.Protocol(r.run) //nolint:errcheck // Without a protocol there is no prompt.
-	answered := reports.SpecOf(r.run).Kind == judge.KindAnswer
 	var list []itemView
 	for rec, err := range in.Records() {
 		if err != nil {
@@ -254,13 +252,7 @@ func (c *Checked) itemsOf(r *row, file []byte) ([]itemView, error) {
 		}
 		v := c.item(r, rec)
 		if !r.redacted {
-			shown := reports.Show(r.run, p, rec)
-			if answered {
-				if shown, err = reports.ShowAnswered(r.run, rec); err != nil {
-					return nil, err
-				}
-			}
-			v.prompts(shown)
+			v.prompts(reports.Show(r.run, p, rec))
 		}
 		list = append(list, v)
 	}
