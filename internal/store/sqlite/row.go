@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"database/sql"
 	"fmt"
 
@@ -158,7 +159,7 @@ func readRecord(row []any, brief bool) (found, error) {
 	sum, _ := row[colSum].([]byte)
 	seal, hash := sum[:min(len(sum), store.SealBytes)], sum[min(len(sum), store.SealBytes):]
 	row[colSum] = hash
-	if string(seal) != string(store.Seal(row[:colSum+1])) {
+	if !bytes.Equal(seal, store.Seal(row[:colSum+1])) {
 		return found{}, altered("record %d, of item %q,", f.n, it.ID)
 	}
 	f.item = string(hash)
@@ -193,7 +194,7 @@ func readRecord(row []any, brief bool) (found, error) {
 // readCall adds the call of a row to its record. The seal of a call covers its reply,
 // wherever that is stored.
 func (f *found) readCall(row []any, brief bool) error {
-	if sum, _ := row[callSum].([]byte); string(sum) != string(store.Seal(row[:callSum])) || num(row[callSeq]) != int64(len(f.rec.Calls)) {
+	if sum, _ := row[callSum].([]byte); !bytes.Equal(sum, store.Seal(row[:callSum])) || num(row[callSeq]) != int64(len(f.rec.Calls)) {
 		return altered("a call about item %q", f.rec.Item.ID)
 	}
 	c := deem.Call{Model: str(row[callModel]), Request: str(row[callRequest]), Error: str(row[callError]), Attempts: int(num(row[callTries]))}
