@@ -56,7 +56,7 @@ func flagsOf(words []string) (flags []string, known bool) {
 // commandNames returns the commands that "deem --help" names.
 func commandNames() []string {
 	text, _ := help()
-	names := []string{"help", "version", "completion"} // which are not listed
+	names := []string{"help", "version", "completion", "worker"} // which are not listed
 	for _, m := range namedCommand.FindAllStringSubmatch(text, -1) {
 		names = append(names, m[1])
 	}

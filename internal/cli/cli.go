@@ -199,6 +199,8 @@ func (a *app) root() *cobra.Command {
 	add("OPERATE", a.initCommand(), a.doctorCommand(), a.workerCommand(), a.queueCommand(), a.docsCommand(), a.explainCommand(), a.manCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID("OPERATE")
 	root.SetCompletionCommandGroupID("OPERATE")
+	worker, _, _ := root.Find([]string{"worker"})
+	worker.Hidden = true // Help lists it under deem queue.
 	rejectUnknownHelp(root)
 	a.completeValues(root)
 	return root

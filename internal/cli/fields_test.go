@@ -52,7 +52,7 @@ var jqLines = []string{
 	"claims table.md", "retrieval --data ranked.jsonl", "answer --contexts search.jsonl --model fake:say=Porto", "doctor", "version", "docs", "explain", "explain D001",
 	"floor --contexts search.jsonl --data keyed.jsonl --reader-model fake:say=Porto --judge match",
 	"runs tag last mine", "runs rename last mine", "runs copy --to copy.db", "queue settle last", "export -o N.deem", "export --format csv -o N.csv",
-	"verify run.deem", "export keygen N", "init --judge N.yaml", "serve --new-token N.token",
+	"verify run.deem", "board identify run.deem", "export keygen N", "init --judge N.yaml", "serve --new-token N.token",
 }
 
 // --jq and --json=FIELDS work with every command that writes JSON.

@@ -109,6 +109,7 @@ func (a *app) queueCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.Var(moneyFlag(&maxCost), "max-cost", "with resume: new maximum cost of the run in US `dollars`")
 	f.StringVar(&priority, "priority", "", "with resume: high, normal or low")
+	cmd.AddCommand(a.workerCommand())
 	return cmd
 }
 

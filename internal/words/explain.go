@@ -208,7 +208,7 @@ var Explanations = []Explanation{
 	},
 	{
 		"D036",
-		[]string{"only items that one judge has seen are carried over"},
+		[]string{"only items that one judge has seen are carried over", "did not judge are left out"},
 		"A bridge predicts the new judge's verdicts from the old one's. Items that the other run has not seen add nothing to the link between the two.",
 	},
 	{
