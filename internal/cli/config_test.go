@@ -15,7 +15,7 @@ func TestConfigSchemaNamesEverySetting(t *testing.T) {
 	if err := json.Unmarshal(configSchema, &schema); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{}
+	a := emptyApp()
 	root := a.root()
 	run, _, err := root.Find([]string{"run"})
 	if err != nil {

@@ -26,7 +26,7 @@ func FuzzConfig(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		a := &app{}
+		a := emptyApp()
 		run, _, err := a.root().Find([]string{"run"})
 		if err != nil {
 			t.Fatal(err)

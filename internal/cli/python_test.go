@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,7 +49,7 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence, TypedDict, Union
 `)
-	root := (&app{}).root()
+	root := emptyApp().root()
 	for _, o := range pythonOptions {
 		cmd, _, err := root.Find([]string{o.command})
 		if err != nil {
@@ -92,6 +93,9 @@ func pythonFields(cmd *cobra.Command, set []string) []string {
 	slices.Sort(fields)
 	return fields
 }
+
+// emptyApp returns an app that writes nothing, for tests that look at commands and flags.
+func emptyApp() *app { return &app{out: &screen{w: io.Discard}} }
 
 // pythonKeywords are words that cannot name an argument. Such a flag is an option with "_"
 // behind its name.

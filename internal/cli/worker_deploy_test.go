@@ -69,7 +69,7 @@ func checkCommand(t *testing.T, args any) {
 		word, _ := w.(string)
 		words = append(words, word)
 	}
-	cmd, rest, err := (&app{}).root().Find(words)
+	cmd, rest, err := emptyApp().root().Find(words)
 	if err != nil || !cmd.HasParent() {
 		t.Errorf("deem has no command %q: %v", words, err)
 		return
