@@ -195,7 +195,8 @@ func pack(file string) ([]byte, error) {
 	if _, err := w.Write(text); err != nil {
 		return nil, err
 	}
-	return out.Bytes(), w.Close()
+	err = w.Close() // It writes the end.
+	return out.Bytes(), err
 }
 
 // A pageView is what every page shows.

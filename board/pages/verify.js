@@ -10,7 +10,13 @@ function line(text, tone) {
   result.append(p);
 }
 
-button.addEventListener("click", () => {
+async function load(url) {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(url + ": " + answer.status);
+  return answer.arrayBuffer();
+}
+
+button.addEventListener("click", async () => {
   button.disabled = true;
   result.replaceChildren();
   line("Loading and verifying ...");
@@ -27,5 +33,9 @@ button.addEventListener("click", () => {
     result.dataset.total = v.error ? "error" : String(v.total_findings);
     done();
   };
-  worker.postMessage(new URL(button.dataset.file, location.href).href);
+  try {
+    worker.postMessage(await Promise.all([load(button.dataset.root + "verifier.wasm.gz"), load(button.dataset.file)]));
+  } catch (err) {
+    worker.onerror(err);
+  }
 });
