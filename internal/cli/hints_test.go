@@ -234,7 +234,8 @@ func knownWords(t *testing.T) (flags map[string]bool, commands []string) {
 		commands = append(commands, m[1])
 	}
 	flags = map[string]bool{}
-	for _, name := range append(slices.Clone(commands), "cascade fit", "cascade check", "label import", "runs copy", "runs rm", "worker") {
+	for _, name := range append(slices.Clone(commands), "cascade fit", "cascade check", "label import", "runs copy", "runs rm", "worker",
+		"compare bridge", "board build", "board check", "board key", "board log", "export keygen") {
 		for _, f := range regexp.MustCompile(`--[a-z][a-z-]+`).FindAllString(helpOf(t, append(strings.Fields(name), "--help-all")...), -1) {
 			flags[f] = true
 		}
