@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -216,7 +215,7 @@ func (c *Checked) file(ctx context.Context, file string, o Options) (*row, error
 	}
 	r := &row{file: file, sha: hashOf(text), root: v.Root, size: len(text), checks: v.Checks, notes: v.Notes, report: v.Found.Report, run: v.Found.Run, redacted: v.Header.Redacted}
 	if v.SignedBy != nil {
-		r.signer = bundle.Fingerprint(ed25519.PublicKey(v.SignedBy))
+		r.signer = bundle.Fingerprint(v.SignedBy)
 	} else if c.board.config.Rules.Signed {
 		c.find(KindSigner, file, "it is not signed, and the rules ask for a signature")
 	}

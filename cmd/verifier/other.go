@@ -1,5 +1,6 @@
 //go:build !js
 
+// Verifier works in a browser only; here it says so.
 package main
 
 import (

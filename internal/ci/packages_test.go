@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -164,7 +165,7 @@ func TestPython(t *testing.T) {
 	})
 	t.Run("misspelt options", func(t *testing.T) {
 		cmd := exec.Command(python(t), "-m", "mypy", "--cache-dir", filepath.Join(dir, "mypy"), "--follow-imports", "silent", "tests/misspelt.py")
-		cmd.Dir, cmd.Env = filepath.Join(root, "python"), append(bare, "MYPYPATH=src")
+		cmd.Dir, cmd.Env = filepath.Join(root, "python"), slices.Concat(bare, []string{"MYPYPATH=src"})
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "Found 5 errors") {
 			t.Errorf("mypy finds something else than five errors:\n%s", out)

@@ -377,8 +377,8 @@ func lineVectors(t *testing.T) []madeVector {
 	redacted := linesOf(t, redactedOf(t, signed.write(t)))
 	i := at(t, redacted, "item", 1)
 	from := strings.Index(redacted[i], `"question":"sha256:`) + len(`"question":"`)
-	clear := slices.Clone(redacted)
-	clear[i] = clear[i][:from] + "in clear" + clear[i][from+71:]
+	inClear := slices.Clone(redacted)
+	inClear[i] = inClear[i][:from] + "in clear" + inClear[i][from+71:]
 	unrecorded := slices.Delete(slices.Clone(redacted[:len(redacted)-1]), at(t, redacted, "item", 1)+1, at(t, redacted, "item", 1)+3)
 	twice := redacted[:len(redacted)-1]
 	two := at(t, twice, "item", 2)
@@ -390,7 +390,7 @@ func lineVectors(t *testing.T) []madeVector {
 		vectorOf("form-number", "form", "a number is written in another way", replaced("record", 2, `"trial":0`, `"trial":0.0`)),
 		vectorOf("form-empty", "form", "an optional key is empty", replaced("item", 1, `"id":"q1",`, `"id":"q1","messages":[],`)),
 		vectorOf("form-escape", "form", "a character is escaped that need not be", replaced("item", 1, `<years>`, `\u003cyears>`)),
-		vectorOf("form-clear", "form", "a redacted file has a text", sealFile(frameOf(t, clear))),
+		vectorOf("form-clear", "form", "a redacted file has a text", sealFile(frameOf(t, inClear))),
 		vectorOf("chain-reply", "chain", "a reply was changed", replaced("record", 2, `"text":"`, `"text":"IN`)),
 		vectorOf("chain-item", "chain", "a response was changed", replaced("item", 3, "years & more", "years & less")),
 		vectorOf("chain-judge", "chain", "the prompt of the judge was changed", replaced("judge", 0, "Evaluate if", "Evaluate not if")),

@@ -179,17 +179,8 @@ func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeO
 		}
 		t.other = &second
 	}
-	switch {
-	case o.planned && o.plan < 1:
-		return usage.Errorf("--plan is %d; it chooses one item or more", o.plan)
-	case o.plan == 0 && o.out != "-":
-		return usage.Mark(deem.WithHint(fmt.Errorf("--output says where the items to label go, and no --plan is made"), "deem agree last --plan 200 -o %s", o.out))
-	case o.criteria && (o.plan > 0 || len(files) == 0 && t.other == nil):
-		return usage.Mark(deem.WithHint(errors.New("--criteria compares with a file of labels, or with another run"), "deem agree last labels.csv --criteria"))
-	case (o.bind || o.rebind) && len(files) != 1:
-		return usage.Errorf("--bind and --rebind need exactly one file of labels")
-	case o.labels.Pass < 0 || o.labels.Pass > 1:
-		return usage.Errorf("--label-pass %v lies outside 0 to 1", o.labels.Pass)
+	if err := o.check(files, t.other != nil); err != nil {
+		return err
 	}
 	if o.criteria {
 		st = reports.ByCriterion(st)
@@ -206,6 +197,23 @@ func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeO
 		return err
 	}
 	return a.showAgreement(ctx, t, ag)
+}
+
+// check rejects options that do not fit each other or the files of labels.
+func (o agreeOptions) check(files []string, twoRuns bool) error {
+	switch {
+	case o.planned && o.plan < 1:
+		return usage.Errorf("--plan is %d; it chooses one item or more", o.plan)
+	case o.plan == 0 && o.out != "-":
+		return usage.Mark(deem.WithHint(fmt.Errorf("--output names the file for items to label, and needs --plan"), "deem agree last --plan 200 -o %s", o.out))
+	case o.criteria && (o.plan > 0 || len(files) == 0 && !twoRuns):
+		return usage.Mark(deem.WithHint(errors.New("--criteria compares with a file of labels, or with another run"), "deem agree last labels.csv --criteria"))
+	case (o.bind || o.rebind) && len(files) != 1:
+		return usage.Errorf("--bind and --rebind need exactly one file of labels")
+	case o.labels.Pass < 0 || o.labels.Pass > 1:
+		return usage.Errorf("--label-pass %v lies outside 0 to 1", o.labels.Pass)
+	}
+	return nil
 }
 
 // agreeSeveral compares the judges of several runs with human labels.

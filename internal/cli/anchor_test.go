@@ -67,6 +67,9 @@ func edit(t *testing.T, path string) {
 	for _, statement := range []string{
 		`UPDATE replies SET body = replace(body, 'INCORRECT', 'CORRECT')`,
 		`UPDATE replies SET sum = deem_seal(n, CAST(key AS BLOB), CAST(body AS BLOB), latency, attempts, cost_micros, unpriced)`,
+		`UPDATE calls SET sum = deem_seal(record, seq, CAST(model AS BLOB), CAST(request AS BLOB), started, CAST(error AS BLOB), tries,
+			reply, CAST(reply_key AS BLOB), CAST(reply_inline AS BLOB), latency, attempts, cost_micros, unpriced, cached,
+			(SELECT CAST(key AS BLOB) FROM replies WHERE n = reply), (SELECT CAST(body AS BLOB) FROM replies WHERE n = reply))`,
 		`UPDATE records SET (label, score, pass) = (SELECT label, score, pass FROM records WHERE ` + last + ` AND score = 1 LIMIT 1) WHERE score = 0 AND ` + last,
 		`UPDATE records SET sum = CAST(deem_seal(n, run, CAST(item_id AS BLOB), trial, item, position, CAST(category AS BLOB), CAST(cluster AS BLOB),
 			weight, CAST(judge AS BLOB), CAST(label AS BLOB), score, pass, confidence, CAST(reason AS BLOB), CAST(parts AS BLOB),

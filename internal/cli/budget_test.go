@@ -175,7 +175,7 @@ func TestBudgetHung(t *testing.T) {
 	if before.SetAsideMicros == 0 {
 		t.Error("nothing is set aside after calls that timed out")
 	}
-	run(t, dir, 0, "budget", "settle", "last")
+	run(t, dir, 0, "queue", "settle", "last")
 	var runs []store.Run
 	if err := json.Unmarshal([]byte(run(t, dir, 0, "list", "runs", "--json").out.String()), &runs); err != nil || runs[0].SetAsideMicros != 0 || runs[0].CostMicros != before.CostMicros {
 		t.Errorf("after settle: %+v, %v", runs, err)

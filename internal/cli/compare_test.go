@@ -109,7 +109,7 @@ func TestCompareCorrectedByLabels(t *testing.T) {
 			}
 		}
 		run(t, dir, 0, "run", "--data", system+".jsonl", "--judge", "contains")
-		run(t, dir, 0, "labels", "import", system+".csv")
+		run(t, dir, 0, "label", "import", system+".csv")
 	}
 	read := func(args ...string) compare.Pair {
 		t.Helper()

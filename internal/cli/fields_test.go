@@ -89,7 +89,7 @@ func TestJQEverywhere(t *testing.T) {
 			continue
 		}
 		tried[strings.Fields(line)[0]] = true
-		kind, field := "object", ""
+		kind := "object"
 		first, isObject := document.(map[string]any)
 		if list, ok := document.([]any); ok {
 			kind = "array"
@@ -101,7 +101,7 @@ func TestJQEverywhere(t *testing.T) {
 		if !isObject {
 			continue
 		}
-		field = slices.Sorted(maps.Keys(first))[0]
+		field := slices.Sorted(maps.Keys(first))[0]
 		_, out, errs = deem(line, "--json="+field, "--jq", `if type == "array" then .[0] else . end | keys | join(",")`)
 		if out != field+"\n" {
 			t.Errorf("deem %s --json=%s writes the fields %q\n%s", line, field, out, errs)
@@ -118,7 +118,7 @@ func TestJQEverywhere(t *testing.T) {
 func TestJQErrors(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"version --json=versoin":          `no field \"versoin\" in this output`,
+		"version --json=versione":          `no field \"versione\" in this output`,
 		"version --json=a-b":              "is not a list of fields",
 		"version --jq .[":                 "it is not a jq expression",
 		"version --jq .version.a":         "--jq: expected an object",

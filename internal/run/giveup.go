@@ -61,7 +61,7 @@ func sameType(a, b *deem.Failure) bool {
 // that the prompt demands.
 func tooManyFailures(n int, id string, f *deem.Failure, calls []deem.Call) error {
 	// The failure is not wrapped: it is of one item, and this error is of the run.
-	err := fmt.Errorf("stopped: the last %d items have no verdict; the last one, %q: %v", n, id, f)
+	err := fmt.Errorf("stopped: the last %d items have no verdict; the last one, %q: %s", n, id, f.Error())
 	if last := len(calls) - 1; last >= 0 && calls[last].Reply != nil && slices.Contains(unreadable, f.Kind) {
 		err = fmt.Errorf("%w\nthe whole reply: %s", err, wholeReply(*calls[last].Reply))
 	}

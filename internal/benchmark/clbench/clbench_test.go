@@ -63,7 +63,7 @@ func TestReplies(t *testing.T) {
 
 // TestEmptyResponse checks that no model is asked about an empty response.
 func TestEmptyResponse(t *testing.T) {
-	for response, want := range map[string]bool{"": true, " \n": true, "no": false} {
+	for response, want := range map[string]bool{"": true, "\n": true, "no": false} {
 		if v, decided := protocol(t, "").Decide(deem.Item{Response: response}); decided != want || v.Score != 0 {
 			t.Errorf("%q: %+v %v", response, v, decided)
 		}

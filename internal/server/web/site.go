@@ -199,6 +199,9 @@ func (w *siteWriter) want(address string) string {
 	}
 	q := u.Query()
 	name := w.name(u, q)
+	if page, ok := strings.CutPrefix(u.Path, "/docs/"); ok && w.s.docsOnly {
+		name = cmp.Or(page, "index.html")
+	}
 	if name == "" {
 		return ""
 	}
@@ -234,9 +237,6 @@ func (w *siteWriter) has(run, item string) bool {
 // name returns the file name of a URL, or "" if it has no file. It removes the query
 // parameters that do not affect a static page.
 func (w *siteWriter) name(u *url.URL, q url.Values) string {
-	if page, ok := strings.CutPrefix(u.Path, "/docs/"); ok && w.s.docsOnly {
-		return cmp.Or(page, "index.html")
-	}
 	switch {
 	case u.Path == "/" && len(q) == 0:
 		return "index.html"
