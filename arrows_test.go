@@ -98,9 +98,9 @@ var arrows = []arrow{
 	{"internal/server", []string{".", "internal/store", "internal/usage"}, "checks of requests are the same for the API and the pages, whatever they answer"},
 	{"internal/server/api", []string{".", "stat", "judge", "judge/*", "internal/model", "report", "bundle", "internal/catalog", "internal/dataset", "internal/doc", "internal/export", "internal/labels", "internal/money", "internal/queue", "internal/reports", "internal/run", "internal/server", "internal/store", "internal/telemetry", "internal/usage", "internal/vendors"}, "the API conducts runs; it depends on no page, benchmark, vendor or database"},
 	{"internal/server/web", []string{".", "stat", "judge", "judge/*", "internal/probe", "report", "bundle", "internal/agreement", "internal/catalog", "internal/doc", "internal/evidence", "internal/export", "internal/labels", "internal/manual", "internal/queue", "internal/reports", "internal/reports/*", "internal/server", "internal/store", "internal/usage"}, "the pages show every report; they do not judge and do not use the API's handlers"},
-	{"board", []string{".", "judge", "internal/reader", "stat", "report", "bundle", "internal/benchmark", "internal/catalog", "internal/doc", "internal/labels", "internal/reports", "internal/reports/compare", "internal/store"}, "a board verifies run files and compares them without a store; it opens no network and calls no model"},
+	{"internal/board", []string{".", "judge", "internal/reader", "stat", "report", "bundle", "internal/benchmark", "internal/catalog", "internal/doc", "internal/labels", "internal/reports", "internal/reports/compare", "internal/store"}, "a board verifies run files and compares them without a store; it opens no network and calls no model"},
 	{"internal/cli", []string{"**"}, "the commands tie everything together"},
-	{"cmd/verifier", []string{"board", "benchmark"}, "the verifier for browsers is one function of a board, with the judges of benchmarks"},
+	{"cmd/verifier", []string{"internal/board", "benchmark"}, "the verifier for browsers is one function of a board, with the judges of benchmarks"},
 	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
 	{"examples/*", []string{"public"}, "an example shows what a user can do, and a user cannot import internal packages"},
 }
@@ -127,9 +127,9 @@ var libraries = []library{
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "only the command has a command line"},
 	{"github.com/itchyny/gojq", []string{"internal/cli"}, "only a command has --jq"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
-	{"golang.org/x/mod", []string{"board"}, "the log of a board is the only Merkle tree"},
+	{"golang.org/x/mod", []string{"internal/board"}, "the log of a board is the only Merkle tree"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
-	{"go.yaml.in/yaml/v3", []string{"judge", "internal/reader", "internal/benchmark", "internal/catalog", "internal/vendors", "internal/labels", "internal/claims", "internal/manual", "internal/server/api", "board", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is for files that people write by hand: judges, readers, settings, providers, labels, tables of claims, and prompts in other repositories; items are never YAML"},
+	{"go.yaml.in/yaml/v3", []string{"judge", "internal/reader", "internal/benchmark", "internal/catalog", "internal/vendors", "internal/labels", "internal/claims", "internal/manual", "internal/server/api", "internal/board", "internal/cli", "internal/ci", "cmd/deem"}, "YAML is for files that people write by hand: judges, readers, settings, providers, labels, tables of claims, and prompts in other repositories; items are never YAML"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "cmd/deem", "internal/export", "internal/server/api"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers and exports hold"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle", "internal/ci"}, "formats end at the border: where rows become items, and where a run becomes a file"},
@@ -160,7 +160,7 @@ const words = "internal/words"
 
 // hubs may import many packages: the lists of benchmarks and vendors name each of them, and the others
 // tie parts together.
-var hubs = []string{"benchmark", "internal/vendors", "internal/catalog", "internal/reports", "internal/server/*", "board", "internal/cli"}
+var hubs = []string{"benchmark", "internal/vendors", "internal/catalog", "internal/reports", "internal/server/*", "internal/board", "internal/cli"}
 
 // Deeper or wider than this, a reader loses the story. The depth is the number of packages
 // on the longest chain of imports, cmd/deem and the last one included, without exceptions.

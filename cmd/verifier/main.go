@@ -11,7 +11,7 @@ import (
 	"syscall/js"
 
 	_ "deem/benchmark" // names the judges of benchmarks
-	"deem/board"
+	"deem/internal/board"
 )
 
 func main() {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/board"
+	"deem/internal/board"
 	"deem/internal/usage"
 	"deem/internal/words"
 )

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"deem/board"
+	"deem/internal/board"
 	"deem/internal/cli"
 )
 

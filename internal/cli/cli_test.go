@@ -50,6 +50,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		UpdateScripts:       os.Getenv("UPDATE") != "", // rewrites the files that scripts compare
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SERVER", srv.URL)
 			env.Setenv("GORACE", os.Getenv("GORACE"))

@@ -126,7 +126,7 @@ func (a *app) serveDocs(cmd *cobra.Command, m *manual.Manual, listen string) err
 	l, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", listen)
 	if err != nil {
 		s.Close()
-		return deem.WithHint(err, "listen at any free port: --listen 127.0.0.1:0")
+		return deem.WithHint(err, "listen at another address, or at any free port: --listen 127.0.0.1:0")
 	}
 	serving, cancel := context.WithCancel(cmd.Context())
 	defer cancel()

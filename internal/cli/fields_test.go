@@ -118,7 +118,7 @@ func TestJQEverywhere(t *testing.T) {
 func TestJQErrors(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"version --json=versione":          `no field \"versione\" in this output`,
+		"version --json=versione":         `no field \"versione\" in this output`,
 		"version --json=a-b":              "is not a list of fields",
 		"version --jq .[":                 "it is not a jq expression",
 		"version --jq .version.a":         "--jq: expected an object",

@@ -142,6 +142,7 @@ var hintCases = []hintCase{
 	{when: "deem run --data a.jsonl\ndeem verify a.jsonl", follow: "deem export -o run.deem"},
 	{when: "deem run --data a.jsonl\ndeem report b.jsonl", follow: "deem run --data b.jsonl"},
 	{when: "deem run --data a.jsonl\ndeem queue cancel", follow: "deem queue", past: true},
+	{when: "deem run --data a.jsonl --judge 'command:sleep 60'", follow: "deem init judge --lang python"},
 	{when: "deem rejudge", follow: "deem rejudge results.json"},
 	{when: "deem rejudge unjudged.json --base-url $SERVER", follow: "--judge match\n--judge grade --model openai:gpt-4o-mini\n--map label=COLUMN => --map label=marked"},
 	{when: "deem rejudge results.json --model fake:say=CORRECT", follow: "--judge grade"},

@@ -22,8 +22,8 @@ import (
 	"time"
 
 	"deem"
-	"deem/board"
 	"deem/bundle"
+	"deem/internal/board"
 	"deem/internal/catalog"
 	"deem/internal/reader"
 	"deem/internal/reports"
