@@ -6,6 +6,6 @@ import "embed"
 
 // Files are the pages, as Markdown, and the images that they show.
 //
-//go:embed *.md benchmarks/*.md design/*.md
+//go:embed *.md benchmarks/*.md design/*.md spec/*.md
 //go:embed images/agreement.png images/item.png images/label.png images/trend.png
 var Files embed.FS

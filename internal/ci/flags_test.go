@@ -176,7 +176,7 @@ var inlineFlag = regexp.MustCompile("`[^`\n]*`")
 
 // foreign are flags of other programs that the documents speak of, and the one that help does
 // not list.
-var foreign = []string{"--log_samples", "--help-all", "--ephemeral", "--output-format", "--tools", "--notify"}
+var foreign = []string{"--log_samples", "--help-all", "--ephemeral", "--output-format", "--tools", "--notify", "--user"}
 
 // TestFlagsInProse holds every flag that a document mentions to those there are.
 func TestFlagsInProse(t *testing.T) {
