@@ -191,7 +191,7 @@ func (p *paper) meaning(k Corrected) string {
 	}
 	said := fmt.Sprintf("Share of such items that %s would accept: %s.", p.Who(), doc.Share(est))
 	if k.Metric == doc.MeanScore {
-		return fmt.Sprintf("Mean score that %s would give such items: %s; %s is the mean of its scores.", p.Who(), doc.Share(est), own)
+		return fmt.Sprintf("Mean score that %s would give such items: %s; %s is the mean of its scores. In the table a score counts as yes from the judge's pass mark on, or from 0.5.", p.Who(), doc.Share(est), own)
 	}
 	c := k.Confusion
 	more := float64(c.FP-c.FN) / float64(c.N())

@@ -171,6 +171,11 @@ func judgeFinding(a, b Run) Finding {
 		}
 		f.Parts = append(f.Parts, Part(d))
 	}
+	if x.Name != y.Name {
+		f.Message = fmt.Sprintf("%s was judged by %s, and %s by %s: these are two judges, which deem agree compares",
+			a.called(), judgeInWords(a, x), b.called(), judgeInWords(b, y))
+		return f
+	}
 	f.Message = fmt.Sprintf("%s was judged by %s (hash %s) and %s by %s (hash %s)",
 		a.called(), doc.Clip(a.Judge, 32), words.Clean(deem.ShortHash(a.JudgeHash)),
 		b.called(), doc.Clip(b.Judge, 32), words.Clean(deem.ShortHash(b.JudgeHash)))
@@ -184,6 +189,18 @@ func judgeFinding(a, b Run) Finding {
 	}
 	f.Message += "; what differs: " + strings.Join(parts, "; ")
 	return f
+}
+
+// judgeInWords names a judge with its model.
+func judgeInWords(r Run, s *judge.Spec) string {
+	name := doc.Clip(r.Judge, 32)
+	switch {
+	case s.Model != "":
+		return name + " with " + doc.Clip(s.Model, 40)
+	case s.Kind == judge.KindRule:
+		return name + ", a rule"
+	}
+	return name
 }
 
 // lint returns all findings, errors first.
