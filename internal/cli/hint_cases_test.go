@@ -199,7 +199,7 @@ var hintCases = []hintCase{
 	{when: "deem run --data answers.jsonl --judge universal --model openai:gpt-4o-mini --base-url $SERVER --max-cost 0.000001", follow: "--max-cost => --max-cost 1\n--max-tokens => --max-tokens 20 --max-cost 0.001"},
 	{when: "deem run --data gold.jsonl", follow: "--map response=COLUMN => --map response=bot,references=right"},
 	{when: "deem run --data answers.jsonl --judge labels:odd.csv", follow: "--judge labels:odd.csv#COLUMN => --judge labels:odd.csv#ok"},
-	{when: "deem probe --data answers.jsonl --judge universal --model fake:gibberish", follow: "--max-unjudged => --max-unjudged 1"},
+	{when: "deem probe --data answers.jsonl --judge universal --model 'fake:labels=CORRECT|INCORRECT|mumble'", follow: "--max-unjudged => --max-unjudged 1"},
 	{when: "deem run --data answers.jsonl\ndeem agree last thumbs.csv", follow: "--yes-word => --yes-word up --no-word down\n--no-word => --no-word down --yes-word up"},
 	{when: "deem run --data answers.jsonl --judge semantic", follow: "--embeddings => --embeddings openai:text-embedding-3-small", past: true},
 	{when: "deem run --data answers.jsonl\ndeem plan --data many.jsonl --split 100 --from last", follow: "deem run --data FILE --trials 3 --sample 100 => deem run --data many.jsonl --trials 3 --sample 100 --judge universal --model fake:labels=CORRECT|INCORRECT --temperature 1\ndeem plan --split 100 --from last"},
