@@ -36,9 +36,9 @@ type vendorProgram struct {
 // errTools means that a reply is not the model's alone.
 var errTools = errors.New("the program used a tool, so the reply is not that of the model alone")
 
-// vendorPrograms were checked against the vendors' references of October 2026:
-// code.claude.com/docs/en/cli-reference, developers.openai.com/codex/noninteractive and
-// geminicli.com/docs/cli/headless.
+// vendorPrograms follow the vendors' references: code.claude.com/docs/en/cli-reference,
+// developers.openai.com/codex/noninteractive and geminicli.com/docs/cli/headless. Tests run
+// stand-ins that speak the same output formats, not the programs themselves.
 var vendorPrograms = []vendorProgram{
 	{
 		name: "claude", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}, read: readClaude, system: true,
