@@ -225,10 +225,19 @@ func (w *siteWriter) want(address string) string {
 	return name + fragment
 }
 
-// has reports whether a run has an item. A comparison of runs over different data links to the
-// items of one of them.
-func (w *siteWriter) has(run, item string) bool {
+// number gives the page of an item its number. It reports whether there is such a page: a run
+// has a limited number of them, and a comparison of runs over different data links to items
+// that only one of them has.
+func (w *siteWriter) number(key, run, item string) bool {
+	if _, known := w.items[key]; known {
+		return true
+	}
+	if w.count[run] >= w.most {
+		return false
+	}
 	for range w.s.Store.Records(w.ctx, run, store.Query{IDs: []string{item}, Limit: 1}) {
+		w.count[run]++
+		w.items[key] = w.count[run]
 		return true
 	}
 	return false
@@ -279,12 +288,8 @@ func (w *siteWriter) name(u *url.URL, q url.Values) string {
 	case kind == "items" && (item != "" || q.Has("id")):
 		maps.DeleteFunc(q, func(name string, _ []string) bool { return name != "id" && name != "t" })
 		key := id + "/" + item + q.Get("id")
-		if _, known := w.items[key]; !known {
-			if w.count[id] >= w.most || !w.has(id, item+q.Get("id")) {
-				return ""
-			}
-			w.count[id]++
-			w.items[key] = w.count[id]
+		if !w.number(key, id, item+q.Get("id")) {
+			return ""
 		}
 		return fmt.Sprintf("runs/%s/items/%d.html", id, w.items[key])
 	case kind == "raw":
