@@ -309,7 +309,8 @@ func TestNobodyThere(t *testing.T) {
 			return absent
 		}, 7, 1, 0, false, false, 6, 1 + 6*6, 5 * time.Minute},
 		{"somebody is there", func(call int, _ time.Duration) error {
-			if call == 2 {
+			if call == 2 { // After the first call has found nobody.
+				time.Sleep(time.Millisecond)
 				return passing(0)
 			}
 			return absent
@@ -322,9 +323,10 @@ func TestNobodyThere(t *testing.T) {
 				var mu sync.Mutex
 				m := model.Assemble(fake.Func("fake:absent", func(context.Context, deem.Request) (deem.Reply, error) {
 					mu.Lock()
-					defer mu.Unlock()
 					calls++
-					return deem.Reply{Text: "yes"}, tt.answer(calls, time.Since(start))
+					call := calls
+					mu.Unlock()
+					return deem.Reply{Text: "yes"}, tt.answer(call, time.Since(start))
 				}), model.Options{Limit: model.LimitOptions{Concurrency: tt.workers}, Retry: model.RetryOptions{Attempts: tt.attempts}, OnAbsence: func(err error) {
 					told++
 					if since := time.Since(start); since != 0 || deem.HintOf(err) != "is it running?" {
