@@ -77,6 +77,6 @@ func TestPeopleErrors(t *testing.T) {
 		t.Errorf("labels of other items: %v", err)
 	}
 	if _, err := agree.People(j, judged, "missing.csv"); err == nil {
-		t.Error("a missing file is no error")
+		t.Error("a missing file causes no error")
 	}
 }

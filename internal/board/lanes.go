@@ -17,7 +17,7 @@ type laneResult struct {
 	lane
 	rows []*row // as the files are named, and then by score
 
-	compared *compare.Comparison // of the rows that are no lines; nil for fewer than two
+	compared *compare.Comparison // of the rows other than lines; nil for fewer than two
 }
 
 // ranked returns the rows that are compared, and the lines.

@@ -32,7 +32,7 @@ func TestNotesHaveCodes(t *testing.T) {
 			t.Errorf("code %s: codes are D and three digits, in order", e.Code)
 		}
 		if strings.Count(e.Text, ". ") < 1 || !strings.HasSuffix(e.Text, ".") {
-			t.Errorf("%s: %q is no paragraph", e.Code, e.Text)
+			t.Errorf("%s: %q is not a paragraph", e.Code, e.Text)
 		}
 		for _, part := range e.On {
 			if !strings.Contains(all, part) {

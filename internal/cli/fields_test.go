@@ -36,7 +36,7 @@ func sureRows() string {
 	return b.String()
 }
 
-// notShaped are commands whose output is no JSON document.
+// notShaped are commands whose output is not a JSON document.
 var notShaped = map[string]string{
 	"worker": "it runs until it is stopped",
 }

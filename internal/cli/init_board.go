@@ -212,7 +212,7 @@ func (l *exampleLane) items(s exampleSystem) []deem.Item {
 	return list
 }
 
-// exampleQuestions returns the questions as JSON lines, for those who want to answer them.
+// exampleQuestions returns the questions as JSON lines, for users who want to answer them.
 func exampleQuestions() ([]byte, error) {
 	var out bytes.Buffer
 	for _, it := range (&exampleLane{}).items(exampleSystem{}) {

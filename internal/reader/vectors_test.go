@@ -143,7 +143,7 @@ var notReaders = map[string]string{
 	"longmemeval_no_retrieval": "the prompt is the bare question; --arm none asks any reader without contexts",
 	"longmemeval_retrieved":    "the vectors test the choice of sessions before the prompt, which is that of longmemeval-direct",
 	"longmemeval_turns":        "it sends has_answer, which gives the evidence away",
-	"mem0_2025_graph":          "it shows relations of a graph beside the memories, which a context is not",
+	"mem0_2025_graph":          "it shows relations of a graph next to the memories, which a context does not have",
 	"memorybench_supermemory":  "it shows fields of one provider's results, which other systems do not have",
 	"memorybench_zep":          "it shows fields of one provider's results, which other systems do not have",
 }

@@ -171,7 +171,7 @@ func TestRecord(t *testing.T) {
 	broken := func(yield func(deem.Record) bool) { yield(deem.Record{}) }
 	spec.Dataset.Hash = "other"
 	if _, _, err := run.Record(t.Context(), st, spec, broken, false); err == nil {
-		t.Error("a record without an item is no error")
+		t.Error("a record without an item causes no error")
 	}
 	if _, _, err := run.Record(t.Context(), st, spec, records, false); err != nil {
 		t.Errorf("the run cannot be filled after an error: %v", err)

@@ -109,7 +109,7 @@ var Explanations = []Explanation{
 	{
 		"D016",
 		[]string{"no pair differs", "too few values for this test", "the test is not defined", "no item tells the runs apart", "two pairs always correlate perfectly"},
-		"The test has nothing to work with: the runs agree on every item, or there are too few items. Its p-value is 1, which shows neither a difference nor that there is none. The interval of the difference says what is still possible.",
+		"The test has nothing to work with: the runs agree on every item, or there are too few items. Its p-value is 1, which shows neither a difference nor equality. The interval of the difference says what is still possible.",
 	},
 	{
 		"D017",

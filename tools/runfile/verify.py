@@ -101,7 +101,7 @@ def unique(pairs):
 
 
 def constant(name):
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def parse(text):

@@ -71,7 +71,7 @@ func (s *Server) docsRoutes(docs *manual.Manual) []server.Route {
 	}
 }
 
-// docsFile returns a file that is no page, or nil.
+// docsFile returns a file other than a page, or nil.
 func docsFile(docs *manual.Manual, name string) ([]byte, error) {
 	switch {
 	case name == "search.js":

@@ -26,7 +26,7 @@ class Server:
         hello = {"deem": 1, "kind": "judge", "name": "python:" + name, "version": version(function)}
         if inspect.iscoroutinefunction(function):
             raise InputError(f"the judge {name} is an async function", "give a function that is not async: it is called in a thread")
-        self.error: Optional[BaseException] = None  # the first exception of the function, or the first answer that is none
+        self.error: Optional[BaseException] = None  # the first exception of the function, or about its first unusable answer
         self.judged = 0  # answers that deem can read
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, function, hello))
         self._http.daemon_threads = True

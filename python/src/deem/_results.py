@@ -270,7 +270,7 @@ class Agreement(Result):
 
 @dataclass(frozen=True)
 class Claim:
-    """A number that a file publishes, beside the number that its rows give."""
+    """A number that a file publishes, and the number that its rows give."""
 
     name: str
     claimed: str
